@@ -1,0 +1,81 @@
+import type { DomainOptions, NamespaceOptions, NodeOptions } from './options.ts';
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_GUARDS: readonly string[] = ['numbers', 'negation', 'entities'];
+
+export const DEFAULT_NAMESPACE: NamespaceOptions = {
+  ttlMs: 24 * 3_600_000,
+  graceMs: 0,
+  strict: false,
+  semantic: 'observe',
+  sampling: { kind: 'reuse' },
+  domain: 'default',
+  blank: [],
+  isolateUser: false,
+};
+
+export const DEFAULT_DOMAIN: DomainOptions = { similarityMin: 0.91, probabilityMin: 0, guards: DEFAULT_GUARDS };
+
+/** Every default of a node, in one place. */
+export const DEFAULT_NODE_OPTIONS: NodeOptions = {
+  nodeId: 'node-1',
+  cache: {
+    l1: 'auto',
+    l1BytesMax: 256 * MIB,
+    policy: 'sieve',
+    entryBytesMax: 4 * MIB,
+    storeQueueBytesMax: 64 * MIB,
+    bodyMemoBytesMax: 32 * MIB,
+    lookupBudgetMs: 50,
+    joinDeadlineMs: 100,
+    stalenessBoundMs: 2_000,
+    unconfirmedMs: 60_000,
+    confirmIntervalMs: 500,
+    abandonedFlight: 'abort',
+    storeDeadlineMs: 5_000,
+    explainEntriesMax: 4_096,
+  },
+  semantic: {
+    candidatesMax: 8,
+    similarityFloor: 0.5,
+    embedQueueMax: 256,
+    embedBatchMax: 16,
+    embedTimeoutMs: 2_000,
+    vectorCacheBytesMax: 32 * MIB,
+    cellsMax: 4_096,
+    cellVectorsMax: 100_000,
+    codeBits: 16,
+    probesMax: 8,
+  },
+  flight: { flightsMax: 10_000, streamWindowBytes: MIB },
+  namespaces: { default: DEFAULT_NAMESPACE },
+  defaultNamespace: 'default',
+  domains: { default: DEFAULT_DOMAIN },
+  models: [],
+  modelTimeoutMs: 600_000,
+  bodyBytesMax: 8 * MIB,
+  jsonDepthMax: 256,
+};
+
+/** Small rings, queues and windows, so that tests reach every edge. */
+export const TEST_MIN_NODE_OPTIONS: NodeOptions = {
+  ...DEFAULT_NODE_OPTIONS,
+  cache: {
+    ...DEFAULT_NODE_OPTIONS.cache,
+    l1BytesMax: 64 * 1024,
+    entryBytesMax: 16 * 1024,
+    storeQueueBytesMax: 32 * 1024,
+    bodyMemoBytesMax: 16 * 1024,
+    explainEntriesMax: 16,
+  },
+  semantic: {
+    ...DEFAULT_NODE_OPTIONS.semantic,
+    embedQueueMax: 8,
+    embedBatchMax: 4,
+    cellsMax: 4,
+    cellVectorsMax: 32,
+    codeBits: 4,
+  },
+  flight: { flightsMax: 16, streamWindowBytes: 4_096 },
+};

@@ -1,0 +1,124 @@
+import type { Operation } from '../ports/model.ts';
+
+export type SemanticMode = 'off' | 'observe' | 'serve';
+
+/** What to do with requests whose answer is drawn at random: temperature above 0 and no seed. */
+export type SamplingRule =
+  | { readonly kind: 'reuse' }
+  /** The server draws one of `count` buckets; each keeps an answer of its own. */
+  | { readonly kind: 'buckets'; readonly count: number }
+  | { readonly kind: 'bypass' };
+
+/** A volatile part of string values that the key must not see (a date, a request id). */
+export interface BlankRule {
+  /** JavaScript regular expression source, applied globally with flag `u`. */
+  readonly pattern: string;
+  readonly replacement: string;
+}
+
+export interface NamespaceOptions {
+  readonly ttlMs: number;
+  /** How long past expiry or soft invalidation an answer may be served stale. */
+  readonly graceMs: number;
+  /** Serve nothing while the ledger is unconfirmed for longer than the staleness bound. */
+  readonly strict: boolean;
+  readonly semantic: SemanticMode;
+  readonly sampling: SamplingRule;
+  /** Name of the domain whose threshold and guards apply. */
+  readonly domain: string;
+  readonly blank: readonly BlankRule[];
+  /** Counts the body's `user` field into key and scope. */
+  readonly isolateUser: boolean;
+}
+
+export interface Price {
+  /** Currency units per million tokens. */
+  readonly promptPerMillion: number;
+  readonly completionPerMillion: number;
+}
+
+/** How a model name is served. The first rule whose `match` fits wins; `*` stands for any run of characters. */
+export interface ModelRule {
+  readonly match: string;
+  readonly upstream: string;
+  /** Name to ask the upstream for; empty: as asked. */
+  readonly as: string;
+  /** Effective version, part of the key; empty: not versioned. */
+  readonly version: string;
+  readonly operations: readonly Operation[];
+  /** JSON object of fields to add where the request has none. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+  /** JSON object of fields to set whatever the request has. */
+  readonly overrides: Readonly<Record<string, unknown>>;
+  readonly price: Price;
+}
+
+/** A domain of meaning: how sure a semantic hit must be. */
+export interface DomainOptions {
+  /** Least cosine similarity, on the scale of the embedder in use. */
+  readonly similarityMin: number;
+  /** Least probability of the equivalence model. */
+  readonly probabilityMin: number;
+  /** Guards that may veto; a name that isn't listed is off. */
+  readonly guards: readonly string[];
+}
+
+export interface CacheOptions {
+  /** Near cache: `auto` is off on the in-process grid (it would hold everything twice) and on above a remote one. */
+  readonly l1: 'auto' | 'on' | 'off';
+  readonly l1BytesMax: number;
+  readonly policy: 'lru' | 'sieve';
+  /** Larger answers are passed on, never stored. */
+  readonly entryBytesMax: number;
+  readonly storeQueueBytesMax: number;
+  /** Bound of the memo of canonical bodies; 0: off. */
+  readonly bodyMemoBytesMax: number;
+  readonly lookupBudgetMs: number;
+  readonly joinDeadlineMs: number;
+  readonly stalenessBoundMs: number;
+  readonly unconfirmedMs: number;
+  readonly confirmIntervalMs: number;
+  /** What becomes of a model call whose last participant left. */
+  readonly abandonedFlight: 'abort' | 'finish';
+  /** Deadline of a write to the grid, off the reply path. */
+  readonly storeDeadlineMs: number;
+  /** Stored requests that Explain remembers by field. */
+  readonly explainEntriesMax: number;
+}
+
+export interface SemanticOptions {
+  readonly candidatesMax: number;
+  readonly similarityFloor: number;
+  readonly embedQueueMax: number;
+  readonly embedBatchMax: number;
+  readonly embedTimeoutMs: number;
+  readonly vectorCacheBytesMax: number;
+  /** Live cells on this node. */
+  readonly cellsMax: number;
+  readonly cellVectorsMax: number;
+  /** Width of an LSH code. */
+  readonly codeBits: number;
+  /** Neighbouring cells that are probed beside a text's own. */
+  readonly probesMax: number;
+}
+
+export interface FlightOptions {
+  readonly flightsMax: number;
+  /** Bytes by which a leader may run ahead of its slowest reader once a recording is past `entryBytesMax`. */
+  readonly streamWindowBytes: number;
+}
+
+/** Everything a node is told at its start. Frozen; made by the config room or by an embedding program. */
+export interface NodeOptions {
+  readonly nodeId: string;
+  readonly cache: CacheOptions;
+  readonly semantic: SemanticOptions;
+  readonly flight: FlightOptions;
+  readonly namespaces: Readonly<Record<string, NamespaceOptions>>;
+  readonly defaultNamespace: string;
+  readonly domains: Readonly<Record<string, DomainOptions>>;
+  readonly models: readonly ModelRule[];
+  readonly modelTimeoutMs: number;
+  readonly bodyBytesMax: number;
+  readonly jsonDepthMax: number;
+}
