@@ -1,4 +1,4 @@
-import type { DomainOptions, NamespaceOptions, NodeOptions } from './options.ts';
+import type { DomainOptions, NamespaceOptions, NodeOptions } from '../ports/options.ts';
 
 const MIB = 1024 * 1024;
 

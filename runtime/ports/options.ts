@@ -1,4 +1,4 @@
-import type { Operation } from '../ports/model.ts';
+import type { Operation } from './model.ts';
 
 export type SemanticMode = 'off' | 'observe' | 'serve';
 
