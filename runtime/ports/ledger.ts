@@ -16,6 +16,7 @@ export interface LedgerPosition {
 /** One invalidation in the head's list. */
 export interface LedgerRecord {
   readonly name: string;
+  readonly kind: InvalidationKind;
   readonly sequence: number;
   readonly nonce: number;
 }

@@ -65,6 +65,8 @@ export interface CacheStatus {
   readonly unconfirmed: boolean;
   /** True when a soft-invalidated or expired entry inside its grace was served. */
   readonly stale: boolean;
+  /** Effective model name, for the request log; absent where it isn't known. */
+  readonly model?: string;
 }
 
 export interface UsageAccount {

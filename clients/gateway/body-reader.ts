@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { RepriseError } from '../../runtime/errors.ts';
+
+/** Told once: the body's bytes, or why there are none. */
+export type BodyDone = (error: RepriseError | null, body?: Uint8Array) => void;
+
+/** How many times the limit of a too large body is read and dropped, so that its sender can read the refusal. */
+const DISCARD_FACTOR = 8;
+
+const JSON_TYPE = /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)(?:\s*;|\s*$)/i;
+
+function tooLarge(bytesMax: number): RepriseError {
+  return new RepriseError('body_too_large', `The body is larger than ${bytesMax} bytes.`);
+}
+
+/**
+ * The content type's refusal, or undefined for JSON. Types that a web page can send without asking first (none,
+ * text/plain, forms) are refused, so that no page can drive a server on its reader's own machine.
+ */
+export function refusedContentType(contentType: string | undefined): RepriseError | undefined {
+  if (contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType))) return undefined;
+  return new RepriseError('unsupported_media_type', 'Send the body as content-type: application/json.');
+}
+
+/** One upload: at most `bytesMax` bytes are ever held; what comes beyond is dropped as it arrives. */
+class Upload {
+  readonly #source: IncomingMessage;
+  readonly #bytesMax: number;
+  readonly #done: BodyDone;
+  #refusal: RepriseError | undefined;
+  #first: Buffer | undefined;
+  #rest: Buffer[] | undefined;
+  #bytes = 0;
+  #settled = false;
+
+  constructor(source: IncomingMessage, bytesMax: number, refusal: RepriseError | undefined, done: BodyDone) {
+    this.#source = source;
+    this.#bytesMax = bytesMax;
+    this.#refusal = refusal;
+    this.#done = done;
+    source.on('data', this.#onData);
+    source.on('end', this.#onEnd);
+    source.on('error', this.#onCut);
+    source.on('close', this.#onCut);
+  }
+
+  #settle(error: RepriseError | null, body?: Uint8Array): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#first = undefined;
+    this.#rest = undefined;
+    this.#source.off('data', this.#onData);
+    this.#source.off('end', this.#onEnd);
+    this.#source.off('close', this.#onCut);
+    this.#done(error, body);
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#bytesMax) {
+      this.#refusal ??= tooLarge(this.#bytesMax);
+      this.#first = undefined;
+      this.#rest = undefined;
+      if (this.#bytes > this.#bytesMax * DISCARD_FACTOR) this.#settle(this.#refusal);
+    } else if (this.#refusal !== undefined) {
+      return;
+    } else if (this.#first === undefined) {
+      this.#first = chunk;
+    } else {
+      this.#rest ??= [this.#first];
+      this.#rest.push(chunk);
+    }
+  };
+
+  readonly #onEnd = (): void => {
+    if (this.#refusal !== undefined) this.#settle(this.#refusal);
+    else if (this.#first === undefined) this.#settle(new RepriseError('empty_body', 'The body is empty.'));
+    else this.#settle(null, this.#rest === undefined ? this.#first : Buffer.concat(this.#rest, this.#bytes));
+  };
+
+  readonly #onCut = (): void => {
+    this.#settle(new RepriseError('cancelled', 'The client went away before its body was complete.'));
+  };
+}
+
+/** Reads a JSON body whole, unparsed. Fails with `unsupported_media_type`, `body_too_large`, `empty_body` or `cancelled`. */
+export function readBody(source: IncomingMessage, bytesMax: number, done: BodyDone): void {
+  const declared = Number(source.headers['content-length'] ?? 0);
+  const refusal = refusedContentType(source.headers['content-type']);
+  if (declared > bytesMax * DISCARD_FACTOR) {
+    done(refusal ?? tooLarge(bytesMax));
+    return;
+  }
+  const _upload = new Upload(source, bytesMax, refusal ?? (declared > bytesMax ? tooLarge(bytesMax) : undefined), done);
+}

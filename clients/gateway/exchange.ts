@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { Operation } from '../../runtime/ports/model.ts';
+import type { CacheControls, CacheStatus, Identity, InferenceRequest, Outcome } from '../../runtime/ports/service.ts';
+import { headerText } from './controls.ts';
+
+/** One finished request, for the log: no prompt, no answer, no credential. */
+export interface RequestRecord {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route, not the URL as asked. */
+  readonly path: string;
+  readonly status: number;
+  /** Empty for requests that ask for no inference. */
+  readonly outcome: Outcome | '';
+  /** The cache's detail, or the error's code. */
+  readonly detail: string;
+  /** From the request's head to the last byte handed to the socket. */
+  readonly durationMs: number;
+  readonly bodyBytes: number;
+  readonly replyBytes: number;
+  readonly tenant: string;
+  /** First characters of the entry's id; may be empty. */
+  readonly entry: string;
+  /** Effective model; empty when it isn't known. */
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+/** What became of a request. */
+export interface ExchangeEnd {
+  readonly status: number;
+  readonly outcome: Outcome | '';
+  readonly detail: string;
+  readonly replyBytes: number;
+  readonly cacheStatus?: CacheStatus;
+}
+
+const ENTRY_PREFIX_CHARACTERS = 12;
+
+/** One request from its head to its end, as the edge needs it for the log. */
+export class Exchange {
+  readonly #requestId: string;
+  readonly #method: string;
+  readonly #path: string;
+  readonly #startedAtMs = performance.now();
+  #ended = false;
+  identity: Identity | undefined;
+  bodyBytes = 0;
+  stream = false;
+
+  constructor(requestId: string, method: string, path: string) {
+    this.#requestId = requestId;
+    this.#method = method;
+    this.#path = path;
+  }
+
+  /** Hands one record to `onDone`, the first time only. */
+  end(end: ExchangeEnd, onDone: ((record: RequestRecord) => void) | undefined): void {
+    if (this.#ended || onDone === undefined) return;
+    this.#ended = true;
+    const { cacheStatus } = end;
+    onDone({
+      requestId: this.#requestId,
+      method: this.#method,
+      path: this.#path,
+      status: end.status,
+      outcome: end.outcome,
+      detail: end.detail,
+      durationMs: performance.now() - this.#startedAtMs,
+      bodyBytes: this.bodyBytes,
+      replyBytes: end.replyBytes,
+      tenant: this.identity?.tenant ?? '',
+      entry: cacheStatus === undefined ? '' : cacheStatus.entryId.slice(0, ENTRY_PREFIX_CHARACTERS),
+      model: cacheStatus?.model ?? '',
+      stream: this.stream,
+    });
+  }
+}
+
+/**
+ * A request to the service whose signal is made when it is first read: an answer from memory never needs it.
+ * The signal is aborted when the client goes away before its reply is complete. Don't copy it by spreading.
+ */
+export class LiveRequest implements InferenceRequest {
+  readonly operation: Operation;
+  readonly body: Uint8Array;
+  readonly identity: Identity;
+  readonly controls: CacheControls;
+  readonly traceparent?: string;
+  readonly #response: ServerResponse;
+  #controller: AbortController | undefined;
+
+  constructor(
+    request: { operation: Operation; body: Uint8Array; identity: Identity; controls: CacheControls },
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ) {
+    this.operation = request.operation;
+    this.body = request.body;
+    this.identity = request.identity;
+    this.controls = request.controls;
+    const traceparent = headerText(incoming.headers, 'traceparent');
+    if (traceparent !== undefined && TRACEPARENT.test(traceparent)) this.traceparent = traceparent;
+    this.#response = response;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      const response = this.#response;
+      if (response.destroyed) controller.abort();
+      else {
+        response.once('close', () => {
+          if (!response.writableFinished) controller.abort();
+        });
+      }
+    }
+    return this.#controller.signal;
+  }
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;

@@ -1,0 +1,154 @@
+import { join, resolve } from 'node:path';
+import { RepriseError } from '../errors.ts';
+import { DEFAULT_DOMAIN, DEFAULT_NAMESPACE } from '../node/defaults.ts';
+import type { DomainOptions, NamespaceOptions, NodeOptions, SemanticMode } from '../ports/options.ts';
+import { DEMO_UPSTREAM, type Config, type IdentityConfig, type Origin, type UpstreamConfig } from './config.ts';
+import { credentialHash, variable, type Environment } from './environment.ts';
+import type { Settings } from './schema.ts';
+import { Secret } from './secret.ts';
+
+interface Surroundings {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly file: string;
+  readonly origins: Readonly<Record<string, Origin>>;
+}
+
+/** Valid settings made into what the parts of a process take; not yet cross-checked. */
+export function compile(settings: Settings, { env, cwd, file, origins }: Surroundings): Config {
+  const identity = compileIdentity(settings, env);
+  const defaultUpstream = defaultUpstreamOf(settings);
+  const upstreams: Record<string, UpstreamConfig> = {};
+  for (const name of Object.keys(settings.upstreams)) {
+    upstreams[name] = compileUpstream(settings, name, identity.mode, name === defaultUpstream, env);
+  }
+  const { bodyBytesMax: _bodyBytesMax, jsonDepthMax: _jsonDepthMax, ...server } = settings.server;
+  const dataDir = resolve(cwd, settings.dataDir);
+  const modelDir =
+    settings.semantic.embedder.modelDir || join(variable(env, 'REPRISE_DATA_DIR') ?? '.reprise', 'models');
+  return {
+    node: compileNode(settings, defaultUpstream, variable(env, 'REPRISE_SEMANTIC')),
+    server,
+    identity,
+    upstreams,
+    defaultUpstream,
+    demo: { ...settings.demo, enabled: isDemoEnabled(settings) },
+    grid: settings.grid,
+    embedder: { ...settings.semantic.embedder, modelDir: resolve(cwd, modelDir) },
+    telemetry: settings.telemetry,
+    dataDir,
+    file,
+    warnings: warningsOf(env),
+    settings,
+    origins,
+  };
+}
+
+function isDemoEnabled({ demo, upstreams }: Settings): boolean {
+  return demo.enabled === 'auto' ? Object.keys(upstreams).length === 0 : demo.enabled;
+}
+
+/** Name of the default upstream; empty where several are configured and none is named. */
+export function defaultUpstreamOf(settings: Settings): string {
+  if (settings.defaultUpstream !== '') return settings.defaultUpstream;
+  const [only, ...others] = Object.keys(settings.upstreams);
+  if (only !== undefined) return others.length === 0 ? only : '';
+  return isDemoEnabled(settings) ? DEMO_UPSTREAM : '';
+}
+
+function compileNode(settings: Settings, defaultUpstream: string, forcedMode: string | undefined): NodeOptions {
+  const { flightsMax, streamWindowBytes, ...cache } = settings.cache;
+  const { mode: _mode, embedder: _embedder, ...semantic } = settings.semantic;
+  return {
+    nodeId: settings.nodeId,
+    cache,
+    semantic,
+    flight: { flightsMax, streamWindowBytes },
+    namespaces: compileNamespaces(settings, forcedMode),
+    defaultNamespace: settings.defaultNamespace,
+    domains: compileDomains(settings),
+    models: settings.models.map((rule) => ({ ...rule, upstream: rule.upstream || defaultUpstream })),
+    modelTimeoutMs: settings.modelTimeoutMs,
+    bodyBytesMax: settings.server.bodyBytesMax,
+    jsonDepthMax: settings.server.jsonDepthMax,
+  };
+}
+
+function compileDomains({ domains }: Settings): Record<string, DomainOptions> {
+  return { default: DEFAULT_DOMAIN, ...domains };
+}
+
+function compileNamespaces(settings: Settings, forcedMode: string | undefined): Record<string, NamespaceOptions> {
+  const automatic: SemanticMode = Object.keys(settings.upstreams).length === 0 ? 'serve' : 'observe';
+  const common = settings.semantic.mode === 'auto' ? automatic : settings.semantic.mode;
+  const forced = forcedMode === undefined ? undefined : modeOf(forcedMode, automatic);
+  const namespaces: Record<string, NamespaceOptions> = {
+    default: { ...DEFAULT_NAMESPACE, semantic: forced ?? common },
+  };
+  for (const [name, { semantic, ...options }] of Object.entries(settings.namespaces)) {
+    namespaces[name] = { ...options, semantic: forced ?? (semantic === 'auto' ? common : semantic) };
+  }
+  return namespaces;
+}
+
+function modeOf(text: string, automatic: SemanticMode): SemanticMode {
+  if (text === 'auto') return automatic;
+  if (text === 'off' || text === 'observe' || text === 'serve') return text;
+  throw new RepriseError('config_invalid', `REPRISE_SEMANTIC must be one of auto, off, observe, serve, not "${text}".`);
+}
+
+function compileIdentity({ identity }: Settings, env: Environment): IdentityConfig {
+  const { keys, adminTokenEnv, mode, ...rest } = identity;
+  const adminToken = adminTokenEnv === '' ? undefined : variable(env, adminTokenEnv);
+  return {
+    ...rest,
+    mode: mode === 'auto' ? (keys.length > 0 ? 'keys' : 'local') : mode,
+    keys: keys.map(({ name, sha256, env: from, tenant, role }, index) => {
+      const at = `identity.keys[${index}]`;
+      if ((sha256 === '') === (from === '')) {
+        throw new RepriseError('config_invalid', `${at} needs either sha256 or env.`);
+      }
+      const hash = sha256 === '' ? credentialHash(required(env, from, `${at}.env`)) : sha256.toLowerCase();
+      return { name: name || `key-${index + 1}`, sha256: hash, tenant, role };
+    }),
+    adminTokenSha256: adminToken === undefined ? '' : credentialHash(adminToken),
+  };
+}
+
+function compileUpstream(
+  settings: Settings,
+  name: string,
+  mode: IdentityConfig['mode'],
+  isDefault: boolean,
+  env: Environment,
+): UpstreamConfig {
+  const settingsOfIt = settings.upstreams[name];
+  if (settingsOfIt === undefined) throw new RepriseError('config_invalid', `upstreams.${name} is not configured.`);
+  const { apiKeyEnv, auth, url, header, timeoutMs, ...rest } = settingsOfIt;
+  const fromEnvironment = isDefault ? variable(env, 'REPRISE_UPSTREAM_KEY') : undefined;
+  const apiKey =
+    fromEnvironment ?? (apiKeyEnv === '' ? undefined : required(env, apiKeyEnv, `upstreams.${name}.apiKeyEnv`));
+  return {
+    ...rest,
+    name,
+    url: url.replace(/\/+$/, ''),
+    auth: auth === 'auto' ? (mode === 'forward' ? 'forward' : 'service') : auth,
+    header: header.toLowerCase(),
+    timeoutMs: timeoutMs || settings.modelTimeoutMs,
+    ...(apiKey === undefined ? {} : { apiKey: new Secret(apiKey) }),
+  };
+}
+
+function required(env: Environment, name: string, path: string): string {
+  const value = variable(env, name);
+  if (value === undefined) {
+    throw new RepriseError('config_invalid', `${path} names the environment variable ${name}, which isn’t set.`);
+  }
+  return value;
+}
+
+function warningsOf(env: Environment): string[] {
+  return variable(env, 'REPRISE_GRID_MEMBERS') === undefined
+    ? []
+    : ['REPRISE_GRID_MEMBERS is set, but this version has only the in-process grid, which it uses.'];
+}

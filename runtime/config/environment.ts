@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { RepriseError } from '../errors.ts';
+import type { Layer, RawObject } from './layers.ts';
+import { nearestName } from './suggest.ts';
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type Read = (text: string) => unknown;
+
+interface Variable {
+  readonly path: string;
+  readonly read: Read;
+  readonly doc: string;
+}
+
+const asText: Read = (text) => text;
+/** Digits are a number; all else goes to the schema as it is, to be parsed as a text with a unit or refused. */
+const asNumber: Read = (text) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+const asList: Read = (text) => text.split(',').map((item) => item.trim());
+
+function asFlag(text: string): unknown {
+  if (text === 'true' || text === '1') return true;
+  return text === 'false' || text === '0' ? false : text;
+}
+
+/** Variables that set one setting each. */
+export const SETTING_VARIABLES: Readonly<Record<string, Variable>> = {
+  REPRISE_HOST: { path: 'server.host', read: asText, doc: 'Address to bind.' },
+  REPRISE_HTTP_PORT: { path: 'server.httpPort', read: asNumber, doc: 'Port of the HTTP server.' },
+  REPRISE_GRPC_PORT: { path: 'server.grpcPort', read: asNumber, doc: 'Port of the gRPC server.' },
+  REPRISE_ALLOW_OPEN: { path: 'server.allowOpen', read: asFlag, doc: 'Bind beyond loopback without credentials.' },
+  REPRISE_BODY_BYTES_MAX: { path: 'server.bodyBytesMax', read: asNumber, doc: 'Largest request body.' },
+  REPRISE_DRAIN_MS: { path: 'server.drainMs', read: asNumber, doc: 'Time for running requests at a stop.' },
+  REPRISE_REQUEST_LOG: { path: 'server.requestLog', read: asFlag, doc: 'One log line a request.' },
+  REPRISE_IDENTITY: { path: 'identity.mode', read: asText, doc: 'auto, local, keys or forward.' },
+  REPRISE_DATA_DIR: { path: 'dataDir', read: asText, doc: 'Folder for what the node keeps; the set-up obeys it too.' },
+  REPRISE_NODE_ID: { path: 'nodeId', read: asText, doc: 'Name of this node.' },
+  REPRISE_DEMO: { path: 'demo.enabled', read: asFlag, doc: 'The demo model.' },
+  REPRISE_DEMO_FIRST_TOKEN_MS: { path: 'demo.firstTokenMs', read: asNumber, doc: 'Latency of its first token.' },
+  REPRISE_DEMO_PER_TOKEN_MS: { path: 'demo.perTokenMs', read: asNumber, doc: 'Latency of each further token.' },
+  REPRISE_ENTRIES_BYTES_MAX: { path: 'grid.memory.entriesBytesMax', read: asNumber, doc: 'Bound of the entries.' },
+  REPRISE_VECTORS_BYTES_MAX: { path: 'grid.memory.vectorsBytesMax', read: asNumber, doc: 'Bound of the vectors.' },
+  REPRISE_L1: { path: 'cache.l1', read: asText, doc: 'auto, on or off.' },
+  REPRISE_BODY_MEMO_BYTES: { path: 'cache.bodyMemoBytesMax', read: asNumber, doc: 'Bound of the body memo; 0: off.' },
+  REPRISE_LOOKUP_BUDGET_MS: { path: 'cache.lookupBudgetMs', read: asNumber, doc: 'Deadline of all look-ups.' },
+  REPRISE_JOIN_DEADLINE_MS: { path: 'cache.joinDeadlineMs', read: asNumber, doc: 'Deadline of joining a flight.' },
+  REPRISE_EMBEDDER_THREADS: { path: 'semantic.embedder.threads', read: asNumber, doc: 'Worker threads.' },
+  REPRISE_EXECUTION_PROVIDERS: {
+    path: 'semantic.embedder.executionProviders',
+    read: asList,
+    doc: 'Execution providers, separated by commas.',
+  },
+  REPRISE_LOG_LEVEL: { path: 'telemetry.logLevel', read: asText, doc: 'debug, info, warn or error.' },
+};
+
+/** Variables with a meaning of their own. */
+export const SPECIAL_VARIABLES: Readonly<Record<string, string>> = {
+  REPRISE_CONFIG: 'The configuration file; absent: `reprise.yaml` in the working folder, where there is one.',
+  REPRISE_UPSTREAM_URL: 'Base URL of the default upstream, which it makes where the file has none.',
+  REPRISE_UPSTREAM_KEY: 'Key of the default upstream.',
+  REPRISE_API_KEYS: 'Keys as `key:tenant` or `key:tenant:role`, separated by commas; added to those of the file.',
+  REPRISE_ADMIN_TOKEN: 'The admin token, unless `identity.adminTokenEnv` names another variable.',
+  REPRISE_SEMANTIC: 'off, observe, serve or auto: the mode of every namespace, whatever the file says.',
+};
+
+/** Variables that other parts of the project read; a node ignores them. */
+export const OUTSIDE_VARIABLES: Readonly<Record<string, string>> = {
+  REPRISE_TEST_DATA: 'Folder of the tests’ data.',
+  REPRISE_MODEL_BASE_URL: 'Where the set-up fetches the embedding model’s files.',
+  REPRISE_GRID_MEMBERS: 'Reserved for members of an outer grid, which this version can’t join: a warning is logged.',
+};
+
+const ROLES: readonly string[] = ['read', 'write', 'admin'];
+
+/** SHA-256 of a credential's UTF-8, lower-case hex. */
+export function credentialHash(credential: string): string {
+  return createHash('sha256').update(credential, 'utf8').digest('hex');
+}
+
+/** A variable's value; an empty one counts as not set. */
+export function variable(env: Environment, name: string): string | undefined {
+  const value = env[name];
+  return value === undefined || value.trim() === '' ? undefined : value.trim();
+}
+
+/** One layer for each variable that sets a setting. */
+export function environmentLayers(env: Environment): Layer[] {
+  return Object.entries(SETTING_VARIABLES).flatMap(([name, { path, read }]) => {
+    const value = variable(env, name);
+    return value === undefined ? [] : [{ origin: name, values: nest(path.split('.'), read(value)) }];
+  });
+}
+
+function nest(path: readonly string[], value: unknown): RawObject {
+  return path.reduceRight<unknown>((inner, member) => ({ [member]: inner }), value) as RawObject;
+}
+
+/** The keys of `REPRISE_API_KEYS`, hashed, in the shape of `identity.keys`. */
+export function keysFromEnvironment(env: Environment): RawObject[] {
+  const listed = variable(env, 'REPRISE_API_KEYS');
+  if (listed === undefined) return [];
+  return listed.split(',').map((item, index) => {
+    const parts = item.trim().split(':');
+    const role = parts.length > 2 && ROLES.includes(parts.at(-1) ?? '') ? parts.pop() : 'read';
+    const tenant = parts.pop() ?? '';
+    const key = parts.join(':');
+    if (key === '' || tenant === '') {
+      throw new RepriseError(
+        'config_invalid',
+        `REPRISE_API_KEYS: item ${index + 1} is not key:tenant or key:tenant:role.`,
+      );
+    }
+    return { name: `REPRISE_API_KEYS-${index + 1}`, sha256: credentialHash(key), tenant, role };
+  });
+}
+
+/** Refuses `REPRISE_*` variables that nothing knows; `named` are those that the settings name themselves. */
+export function refuseUnknownVariables(env: Environment, named: readonly string[]): void {
+  const known = [
+    ...Object.keys(SETTING_VARIABLES),
+    ...Object.keys(SPECIAL_VARIABLES),
+    ...Object.keys(OUTSIDE_VARIABLES),
+  ];
+  const unknown = Object.keys(env).filter(
+    (name) => name.startsWith('REPRISE_') && !known.includes(name) && !named.includes(name),
+  );
+  if (unknown.length === 0) return;
+  const lines = unknown.sort().map((name) => {
+    const nearest = nearestName(name, known);
+    return `environment variable ${name} is not known${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+  });
+  throw new RepriseError('config_invalid', `${lines.join('\n')}\nAll variables are listed in docs/configuration.md.`);
+}

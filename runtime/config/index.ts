@@ -1,0 +1,9 @@
+export { DEMO_UPSTREAM } from './config.ts';
+export type { Config, EmbedderConfig, IdentityConfig, KeyConfig, Origin, UpstreamConfig } from './config.ts';
+export { describeConfig } from './describe.ts';
+export type { DescribedConfig, DescribedSetting } from './describe.ts';
+export { loadConfig } from './load.ts';
+export type { LoadOptions } from './load.ts';
+export { Secret } from './secret.ts';
+export { settingsJsonSchema } from './schema.ts';
+export type { Settings, SettingsInput } from './schema.ts';

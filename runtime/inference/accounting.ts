@@ -1,0 +1,118 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Usage } from '../ports/entry.ts';
+import type { Operation } from '../ports/model.ts';
+import type { Price } from '../ports/options.ts';
+import type { Outcome, UsageAccount } from '../ports/service.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+
+export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0 };
+
+/** The accounts of a reply that cost nothing. */
+export function servedOnly(served: Usage): UsageAccount {
+  return { served, billed: NO_USAGE };
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    promptTokens: a.promptTokens + b.promptTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+  };
+}
+
+/** What `usage` costs at `price`, in the price's currency. */
+export function costOf(usage: Usage, price: Price): number {
+  return (
+    (usage.promptTokens * price.promptPerMillion + usage.completionTokens * price.completionPerMillion) / 1_000_000
+  );
+}
+
+/** One finished request (or one item of an embeddings batch). */
+export interface Finished {
+  readonly operation: Operation;
+  readonly outcome: Outcome;
+  readonly detail: string;
+  readonly startedAtMs: number;
+  readonly usage: UsageAccount;
+  /** What the answer would have cost, or did. */
+  readonly cost: number;
+}
+
+/** Sums since the node's start; `byOutcome` adds up to `requests` (invariant I7). */
+export interface Totals {
+  requests: number;
+  modelCalls: number;
+  modelCallsSaved: number;
+  billed: Usage;
+  saved: Usage;
+  costBilled: number;
+  costSaved: number;
+}
+
+/** Counts outcomes, tokens and cost: each request exactly once. */
+export class Accounting {
+  readonly #clock: Clock;
+  readonly #telemetry: Telemetry;
+  readonly #byOutcome = new Map<string, number>();
+  readonly totals: Totals = {
+    requests: 0,
+    modelCalls: 0,
+    modelCallsSaved: 0,
+    billed: NO_USAGE,
+    saved: NO_USAGE,
+    costBilled: 0,
+    costSaved: 0,
+  };
+
+  constructor(deps: { clock: Clock; telemetry: Telemetry }) {
+    this.#clock = deps.clock;
+    this.#telemetry = deps.telemetry;
+  }
+
+  get byOutcome(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#byOutcome);
+  }
+
+  finish(done: Finished): void {
+    const { operation, outcome, detail } = done;
+    const name = outcome === 'hit' ? `hit-${detail}` : outcome;
+    this.#byOutcome.set(name, (this.#byOutcome.get(name) ?? 0) + 1);
+    this.totals.requests += 1;
+    const metricDetail = outcome === 'hit' ? detail : '';
+    this.#telemetry.counter('reprise_requests_total', operation, outcome, metricDetail).add();
+    this.#telemetry
+      .histogram('reprise_request_seconds', operation, outcome)
+      .observe((this.#clock.monotonicMs() - done.startedAtMs) / 1_000);
+    if (outcome === 'hit') this.#saved(done);
+    else this.#billed(done);
+  }
+
+  /** One call to an upstream, however it ended. */
+  modelCall(operation: Operation, result: string, ms: number): void {
+    this.totals.modelCalls += 1;
+    this.#telemetry.counter('reprise_model_calls_total', operation, result).add();
+    this.#telemetry.histogram('reprise_model_seconds', operation, result).observe(ms / 1_000);
+  }
+
+  #saved(done: Finished): void {
+    this.totals.modelCallsSaved += 1;
+    this.totals.saved = addUsage(this.totals.saved, done.usage.served);
+    this.totals.costSaved += done.cost;
+    this.#telemetry.counter('reprise_model_calls_saved_total', done.operation).add();
+    this.#count('saved', done.usage.served, done.cost);
+  }
+
+  #billed(done: Finished): void {
+    this.totals.billed = addUsage(this.totals.billed, done.usage.billed);
+    this.totals.costBilled += done.cost;
+    this.#count('billed', done.usage.billed, done.cost);
+  }
+
+  #count(account: string, usage: Usage, cost: number): void {
+    if (usage.promptTokens > 0)
+      this.#telemetry.counter('reprise_tokens_total', 'prompt', account).add(usage.promptTokens);
+    if (usage.completionTokens > 0) {
+      this.#telemetry.counter('reprise_tokens_total', 'completion', account).add(usage.completionTokens);
+    }
+    if (cost > 0) this.#telemetry.counter('reprise_cost_total', account).add(cost);
+  }
+}

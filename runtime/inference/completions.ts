@@ -1,0 +1,230 @@
+import { RepriseError, toRepriseError } from '../errors.ts';
+import type { Flights, Participant } from '../cache/flight.ts';
+import type { Ledger } from '../cache/ledger.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Usage } from '../ports/entry.ts';
+import type { CacheStatus, InferenceReply, InferenceStreamReply, UsageAccount } from '../ports/service.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import { NO_USAGE, costOf, servedOnly, type Accounting } from './accounting.ts';
+import type { Lookup, LookupHit, LookupMiss } from './lookup.ts';
+import type { LeadState, ModelCalls } from './model-calls.ts';
+import type { Prepared } from './prepare.ts';
+import { calledStatus, entryBody, entryEvents, flightBody, flightEvents, hitStatus } from './replies.ts';
+import type { StoreAnswers } from './store-answers.ts';
+import { one, watched, type StreamEnd } from './watched-stream.ts';
+
+export interface CompletionDeps {
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly ledger: Ledger;
+  readonly lookup: Lookup;
+  readonly flights: Flights;
+  readonly calls: ModelCalls;
+  readonly store: StoreAnswers;
+  readonly accounting: Accounting;
+  /** Runs a background task and records its failure. */
+  readonly background: (task: string, work: () => Promise<void>) => void;
+}
+
+interface Joined {
+  readonly participant: Participant;
+  readonly state: LeadState;
+  readonly miss: LookupMiss;
+}
+
+/** Chat completions and completions: look up, else fly; streamed and whole. */
+export class Completions {
+  readonly #deps: CompletionDeps;
+
+  constructor(deps: CompletionDeps) {
+    this.#deps = deps;
+  }
+
+  async infer(prepared: Prepared): Promise<InferenceReply> {
+    const near = this.#deps.lookup.near(prepared);
+    if (near !== undefined) return this.#replyFromHit(prepared, near);
+    try {
+      const result = await this.#deps.lookup.find(prepared);
+      if (result.kind === 'hit') return this.#replyFromHit(prepared, result);
+      return await this.#replyFromFlight(prepared, result);
+    } catch (error) {
+      throw this.#failed(prepared, error);
+    }
+  }
+
+  async inferStream(prepared: Prepared): Promise<InferenceStreamReply> {
+    try {
+      const result = this.#deps.lookup.near(prepared) ?? (await this.#deps.lookup.find(prepared));
+      if (result.kind === 'hit') return this.#streamFromHit(prepared, result);
+      return await this.#streamFromFlight(prepared, result);
+    } catch (error) {
+      throw this.#failed(prepared, error);
+    }
+  }
+
+  #replyFromHit(prepared: Prepared, hit: LookupHit): InferenceReply {
+    const { entry } = hit.found;
+    const status = hitStatus(hit, prepared, this.#deps.clock.wallMs());
+    const usage = servedOnly(entry.usage);
+    const reply = { status, ...entryBody(entry), usage };
+    this.#finish(prepared, status, usage, entry.cost);
+    if (hit.found.stale) this.#refresh(prepared);
+    return reply;
+  }
+
+  #streamFromHit(prepared: Prepared, hit: LookupHit): InferenceStreamReply {
+    const { entry } = hit.found;
+    const status = hitStatus(hit, prepared, this.#deps.clock.wallMs());
+    const events = entryEvents(entry, prepared.facts.includeUsage);
+    const usage = servedOnly(entry.usage);
+    if (hit.found.stale) this.#refresh(prepared);
+    const finish = this.#finisher(
+      prepared,
+      status,
+      () => usage,
+      () => entry.cost,
+    );
+    return { status, chunks: watched(one(events), finish), usage: () => usage };
+  }
+
+  async #replyFromFlight(prepared: Prepared, miss: LookupMiss): Promise<InferenceReply> {
+    const joined = await this.#join(prepared, miss, prepared.facts.stream);
+    const answer = await flightBody(joined.participant, prepared.operation);
+    const status = this.#flightStatus(prepared, joined);
+    const usage = this.#account(joined, answer.usage);
+    this.#finish(prepared, status, usage, costOf(answer.usage, prepared.resolved.rule.price));
+    return { status, contentType: answer.contentType, body: answer.body, usage };
+  }
+
+  async #streamFromFlight(prepared: Prepared, miss: LookupMiss): Promise<InferenceStreamReply> {
+    const joined = await this.#join(prepared, miss, true);
+    const head = await joined.participant.head();
+    const status = this.#flightStatus(prepared, joined);
+    let served: Usage = NO_USAGE;
+    const usage = (): UsageAccount => this.#account(joined, served);
+    const cost = (): number => costOf(served, prepared.resolved.rule.price);
+    const events = flightEvents(joined.participant, head, prepared, (seen) => {
+      served = seen;
+    });
+    const finish = this.#finisher(prepared, status, usage, cost);
+    const chunks = watched(events, (end) => {
+      if (end !== 'whole') joined.participant.leave();
+      finish(end);
+    });
+    return { status, chunks, usage };
+  }
+
+  async #join(prepared: Prepared, miss: LookupMiss, stream: boolean): Promise<Joined> {
+    const { controls } = prepared;
+    if (controls.onlyIfCached === true) {
+      throw new RepriseError('not_cached', 'The answer is not in the cache and the request said only-if-cached.');
+    }
+    if (prepared.signal.aborted) throw new RepriseError('cancelled', 'The request was cancelled.');
+    const state: LeadState = { found: undefined, usage: undefined };
+    const alone = prepared.bypass !== '' || controls.noCache === true || controls.noStore === true;
+    const lead = this.#deps.calls.lead({ prepared, stream, embedding: miss.embedding, reread: !alone, state });
+    const participant = await this.#deps.flights.join({
+      flightId: `${prepared.key}@${this.#deps.ledger.flightPosition(namesOf(prepared))}`,
+      signal: prepared.signal,
+      lead,
+      alone,
+    });
+    return { participant, state, miss };
+  }
+
+  #flightStatus(prepared: Prepared, joined: Joined): CacheStatus {
+    const { participant, state, miss } = joined;
+    if (state.found !== undefined) {
+      const { found } = state;
+      const hit: LookupHit = { kind: 'hit', found, detail: found.tier, similarity: undefined, probability: undefined };
+      return hitStatus(hit, prepared, this.#deps.clock.wallMs());
+    }
+    if (participant.role === 'follower') {
+      return calledStatus(prepared, { outcome: 'hit', detail: 'coalesced', stored: false });
+    }
+    const cause = miss.bypass === '' ? participant.cause : miss.bypass;
+    const stored = this.#deps.store.wanted(prepared);
+    if (cause !== '' && cause !== 'alone') return calledStatus(prepared, { outcome: 'bypass', detail: cause, stored });
+    if (prepared.controls.noCache === true) {
+      return calledStatus(prepared, { outcome: 'bypass', detail: 'no-cache', stored });
+    }
+    return calledStatus(prepared, { outcome: 'miss', detail: '', stored });
+  }
+
+  #account(joined: Joined, served: Usage): UsageAccount {
+    const billed = joined.participant.role === 'follower' || joined.state.found !== undefined ? NO_USAGE : served;
+    return { served, billed };
+  }
+
+  /** Fetches a fresh answer for a stale one that was just served; joins a refresh that is under way. */
+  #refresh(prepared: Prepared): void {
+    this.#deps.background('refresh', async () => {
+      const own: Prepared = { ...prepared, signal: new AbortController().signal };
+      const state: LeadState = { found: undefined, usage: undefined };
+      const participant = await this.#deps.flights.join({
+        flightId: `${prepared.key}@refresh@${this.#deps.ledger.flightPosition(namesOf(prepared))}`,
+        signal: own.signal,
+        lead: this.#deps.calls.lead({ prepared: own, stream: false, embedding: undefined, reread: false, state }),
+      });
+      await flightBody(participant, prepared.operation);
+    });
+  }
+
+  #finish(prepared: Prepared, status: CacheStatus, usage: UsageAccount, cost: number): void {
+    this.#deps.accounting.finish({
+      operation: prepared.operation,
+      outcome: status.outcome,
+      detail: status.detail,
+      startedAtMs: prepared.startedAtMs,
+      usage,
+      cost,
+    });
+    if (status.unconfirmed) this.#deps.telemetry.counter('reprise_unconfirmed_hits_total').add();
+  }
+
+  /** Counts a streamed reply once, when it ends: whole, cancelled by its reader, or broken. */
+  #finisher(
+    prepared: Prepared,
+    status: CacheStatus,
+    usage: () => UsageAccount,
+    cost: () => number,
+  ): (end: StreamEnd) => void {
+    return (end) => {
+      if (end === 'whole') this.#finish(prepared, status, usage(), cost());
+      else if (end === 'left') this.#finish(prepared, { ...status, outcome: 'cancelled', detail: '' }, usage(), 0);
+      else this.#failed(prepared, end.error);
+    };
+  }
+
+  /** Counts a failure and passes it on. */
+  #failed(prepared: Prepared, error: unknown): unknown {
+    const coded = toRepriseError(error);
+    const outcome =
+      coded.code === 'cancelled' || prepared.signal.aborted
+        ? 'cancelled'
+        : coded.code === 'not_cached'
+          ? 'refused'
+          : 'error';
+    this.#deps.accounting.finish({
+      operation: prepared.operation,
+      outcome,
+      detail: coded.code,
+      startedAtMs: prepared.startedAtMs,
+      usage: servedOnly(NO_USAGE),
+      cost: 0,
+    });
+    return error;
+  }
+}
+
+/** The ledger's names of a request's answer. */
+export function namesOf(prepared: Prepared): {
+  tenant: string;
+  namespace: string;
+  tags: readonly string[];
+  model: string;
+  key: string;
+} {
+  const { parts } = prepared;
+  return { tenant: parts.tenant, namespace: parts.namespace, tags: parts.tags, model: parts.model, key: prepared.key };
+}

@@ -1,0 +1,267 @@
+import { RepriseError, toRepriseError, assert } from '../errors.ts';
+import { upstreamBody } from '../cache/canonical-request.ts';
+import type { JsonValue } from '../cache/json.ts';
+import { deriveKey } from '../cache/key.ts';
+import { canonicalJson } from '../cache/json.ts';
+import type { Ledger } from '../cache/ledger.ts';
+import type { Found, Tiers } from '../cache/tiers.ts';
+import type { CallOptions } from '../ports/call-options.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Hash } from '../ports/hash.ts';
+import type { CacheStatus, HitDetail, InferenceReply } from '../ports/service.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import { NO_USAGE, addUsage, costOf, type Accounting } from './accounting.ts';
+import type { CredentialWatch } from './credential-watch.ts';
+import { inputItems, joinAnswer, splitAnswer, withItems, type EmbeddingItem } from './embedding-items.ts';
+import { ItemFlights } from './item-flights.ts';
+import type { Prepared } from './prepare.ts';
+import type { StoreAnswers } from './store-answers.ts';
+
+export interface EmbeddingsDeps {
+  readonly clock: Clock;
+  readonly hash: Hash;
+  readonly telemetry: Telemetry;
+  readonly ledger: Ledger;
+  readonly tiers: Tiers;
+  readonly store: StoreAnswers;
+  readonly accounting: Accounting;
+  readonly credentials: CredentialWatch | undefined;
+  readonly background: (task: string, work: () => Promise<void>) => void;
+}
+
+type Source = 'called' | HitDetail;
+
+interface Slot {
+  /** The request for this item alone: its key is what a single-item request would have. */
+  readonly prepared: Prepared;
+  readonly value: JsonValue;
+  item: EmbeddingItem | undefined;
+  source: Source;
+  found: Found | undefined;
+}
+
+/** Embeddings: each item has a key of its own; only the misses are sent, and every vector goes back to its place. */
+export class Embeddings {
+  readonly #deps: EmbeddingsDeps;
+  readonly #options: { lookupBudgetMs: number; modelTimeoutMs: number };
+  readonly #flights: ItemFlights<EmbeddingItem>;
+
+  constructor(deps: EmbeddingsDeps, options: { lookupBudgetMs: number; modelTimeoutMs: number }) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#flights = new ItemFlights();
+  }
+
+  async infer(prepared: Prepared): Promise<InferenceReply> {
+    const slots = this.#slots(prepared);
+    try {
+      const bypass = await this.#lookUp(prepared, slots);
+      await this.#callForMisses(prepared, slots);
+      return this.#reply(prepared, slots, bypass);
+    } catch (error) {
+      this.#countFailure(prepared, slots, error);
+      throw error;
+    }
+  }
+
+  /** What is cached, without calling: undefined when an item is missing. */
+  async lookup(prepared: Prepared): Promise<InferenceReply | undefined> {
+    const slots = this.#slots(prepared);
+    await this.#lookUp(prepared, slots);
+    if (slots.some((slot) => slot.item === undefined)) return undefined;
+    return this.#reply(prepared, slots, '');
+  }
+
+  /** Items of one request: each keyed by the request without its input, and the item. */
+  #slots(prepared: Prepared): Slot[] {
+    const { tree } = prepared.canonical();
+    const rest = new Map(tree);
+    rest.delete('input');
+    const restText = keyedText(rest, prepared.facts);
+    return inputItems(tree).map((value) => {
+      const itemHash = this.#deps.hash.sha256Hex(`reprise/embedding-item/1\n${restText}\n${canonicalJson(value)}`);
+      const key = deriveKey(this.#deps.hash, prepared.parts, itemHash);
+      return { prepared: { ...prepared, key }, value, item: undefined, source: 'called', found: undefined };
+    });
+  }
+
+  async #lookUp(prepared: Prepared, slots: readonly Slot[]): Promise<string> {
+    if (prepared.bypass !== '') return prepared.bypass;
+    if (prepared.controls.noCache === true) return 'no-cache';
+    const options: CallOptions = {
+      deadlineAtMs: prepared.startedAtMs + this.#options.lookupBudgetMs,
+      signal: prepared.signal,
+    };
+    let bypass = '';
+    await Promise.all(
+      slots.map(async (slot) => {
+        try {
+          const found = await this.#deps.tiers.get(slot.prepared.key, prepared.terms, options);
+          if (found === undefined) return;
+          slot.found = found;
+          slot.source = found.stale ? 'stale' : found.tier;
+          slot.item = { vectorJson: new TextDecoder().decode(found.entry.payload), usage: found.entry.usage };
+        } catch (error) {
+          if (prepared.signal.aborted) throw error;
+          bypass = toRepriseError(error).code;
+        }
+      }),
+    );
+    if (bypass !== '') this.#deps.telemetry.counter('reprise_bypasses_total', bypass).add();
+    return bypass;
+  }
+
+  async #callForMisses(prepared: Prepared, slots: readonly Slot[]): Promise<void> {
+    const missing = slots.filter((slot) => slot.item === undefined);
+    if (missing.length === 0) return;
+    if (prepared.controls.onlyIfCached === true) {
+      throw new RepriseError('not_cached', 'Not every item is in the cache and the request said only-if-cached.');
+    }
+    const alone = prepared.bypass !== '' || prepared.controls.noCache === true || prepared.controls.noStore === true;
+    const position = this.#deps.ledger.flightPosition({ ...prepared.parts, key: prepared.key });
+    const byKey = new Map<string, Slot[]>();
+    for (const slot of missing) {
+      const id = `${slot.prepared.key}@${position}`;
+      const same = byKey.get(id);
+      if (same === undefined) byKey.set(id, [slot]);
+      else same.push(slot);
+    }
+    const results = await this.#flights.fetch([...byKey.keys()], {
+      alone,
+      signal: prepared.signal,
+      lead: (ids, signal) =>
+        this.#call(
+          prepared,
+          ids.map((id) => byKey.get(id)![0]!),
+          signal,
+        ),
+    });
+    for (const [id, same] of byKey) {
+      const result = results.get(id);
+      assert(result !== undefined, 'every item that was fetched has a result');
+      same.forEach((slot, index) => {
+        slot.item = result.value;
+        slot.source = result.led && index === 0 ? 'called' : 'coalesced';
+      });
+    }
+  }
+
+  /** One upstream call for the items that nobody else is fetching. */
+  async #call(prepared: Prepared, slots: readonly Slot[], signal: AbortSignal): Promise<readonly EmbeddingItem[]> {
+    const { clock, accounting, credentials } = this.#deps;
+    const { identity, resolved } = prepared;
+    const startedAtMs = clock.monotonicMs();
+    const calledAtMs = clock.wallMs();
+    const values = slots.map((slot) => slot.value);
+    try {
+      const reply = await resolved.model.call(
+        {
+          operation: 'embeddings',
+          model: prepared.facts.model,
+          body: upstreamBody(withItems(prepared.canonical().tree, values), { stream: false }),
+          ...(identity.credential === undefined ? {} : { credential: identity.credential }),
+          ...(prepared.traceparent === undefined ? {} : { traceparent: prepared.traceparent }),
+        },
+        { signal, deadlineAtMs: startedAtMs + this.#options.modelTimeoutMs },
+      );
+      const items = splitAnswer(reply.body, values);
+      const modelMs = clock.monotonicMs() - startedAtMs;
+      accounting.modelCall('embeddings', 'ok', modelMs);
+      if (identity.credential !== undefined) credentials?.accepted(identity.credential);
+      items.forEach((item, index) => this.#offer(slots[index]!, item, calledAtMs, modelMs));
+      return items;
+    } catch (error) {
+      const coded = toRepriseError(error);
+      accounting.modelCall('embeddings', signal.aborted ? 'cancelled' : coded.code, clock.monotonicMs() - startedAtMs);
+      const status = 'status' in coded ? coded.status : undefined;
+      if (identity.credential !== undefined && (status === 401 || status === 403))
+        credentials?.rejected(identity.credential);
+      throw error;
+    }
+  }
+
+  #offer(slot: Slot, item: EmbeddingItem, calledAtMs: number, modelMs: number): void {
+    const answer = {
+      kind: 'body' as const,
+      contentType: 'application/json',
+      payload: new TextEncoder().encode(item.vectorJson),
+      usageRange: { start: 0, end: 0 },
+      usage: item.usage,
+      calledAtMs,
+      modelMs,
+      firstTokenMs: modelMs,
+    };
+    this.#deps.background('store', () => this.#deps.store.offer(slot.prepared, answer, undefined));
+  }
+
+  #reply(prepared: Prepared, slots: readonly Slot[], bypass: string): InferenceReply {
+    const items = slots.map((slot) => slot.item!);
+    const called = slots.filter((slot) => slot.source === 'called');
+    const served = items.reduce((sum, item) => addUsage(sum, item.usage), NO_USAGE);
+    const billed = called.reduce((sum, slot) => addUsage(sum, slot.item!.usage), NO_USAGE);
+    for (const slot of slots) this.#count(prepared, slot, bypass);
+    return {
+      status: this.#status(prepared, slots, called.length, bypass),
+      contentType: 'application/json',
+      body: joinAnswer(items, prepared.facts.model),
+      usage: { served, billed },
+    };
+  }
+
+  #status(prepared: Prepared, slots: readonly Slot[], calledCount: number, bypass: string): CacheStatus {
+    const nowMs = this.#deps.clock.wallMs();
+    const founds = slots.flatMap((slot) => (slot.found === undefined ? [] : [slot.found]));
+    const hits = slots.length - calledCount;
+    const stored = calledCount > 0 && this.#deps.store.wanted(prepared);
+    const base = {
+      stored,
+      ageMs: Math.max(0, ...founds.map((found) => nowMs - found.entry.calledAtMs)),
+      ttlMs: founds.length === 0 ? prepared.ttlMs : Math.min(...founds.map((found) => found.entry.expiresAtMs - nowMs)),
+      entryId: slots.length === 1 ? slots[0]!.prepared.key : '',
+      unconfirmed: founds.some((found) => found.unconfirmed),
+      stale: founds.some((found) => found.stale),
+    };
+    if (calledCount === 0) return { ...base, outcome: 'hit', detail: worst(slots) };
+    if (bypass !== '') return { ...base, outcome: 'bypass', detail: bypass };
+    return { ...base, outcome: 'miss', detail: hits === 0 ? '' : `partial-${hits}/${slots.length}` };
+  }
+
+  #count(prepared: Prepared, slot: Slot, bypass: string): void {
+    const usage = slot.item!.usage;
+    const cost = costOf(usage, prepared.resolved.rule.price);
+    const base = { operation: prepared.operation, startedAtMs: prepared.startedAtMs, cost };
+    if (slot.source !== 'called') {
+      this.#deps.accounting.finish({
+        ...base,
+        outcome: 'hit',
+        detail: slot.source,
+        usage: { served: usage, billed: NO_USAGE },
+      });
+      return;
+    }
+    const outcome = bypass === '' ? 'miss' : 'bypass';
+    this.#deps.accounting.finish({ ...base, outcome, detail: bypass, usage: { served: usage, billed: usage } });
+  }
+
+  #countFailure(prepared: Prepared, slots: readonly Slot[], error: unknown): void {
+    const coded = toRepriseError(error);
+    const cancelled = coded.code === 'cancelled' || prepared.signal.aborted;
+    const outcome = cancelled ? 'cancelled' : coded.code === 'not_cached' ? 'refused' : 'error';
+    for (const _slot of slots) {
+      this.#deps.accounting.finish({
+        operation: prepared.operation,
+        outcome,
+        detail: coded.code,
+        startedAtMs: prepared.startedAtMs,
+        usage: { served: NO_USAGE, billed: NO_USAGE },
+        cost: 0,
+      });
+    }
+  }
+}
+
+/** The detail of a wholly cached batch: the least direct of its items'. */
+function worst(slots: readonly Slot[]): HitDetail {
+  const order: readonly HitDetail[] = ['stale', 'coalesced', 'exact-l2', 'exact-l1'];
+  return order.find((detail) => slots.some((slot) => slot.source === detail)) ?? 'exact-l1';
+}

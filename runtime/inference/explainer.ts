@@ -1,0 +1,125 @@
+import type { Tiers } from '../cache/tiers.ts';
+import type { Ledger } from '../cache/ledger.ts';
+import { toRepriseError } from '../errors.ts';
+import type { CallOptions } from '../ports/call-options.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Entry } from '../ports/entry.ts';
+import type { CacheStatus, Explanation } from '../ports/service.ts';
+import type { ExplainMemory } from './explain-memory.ts';
+import type { Lookup, LookupHit, SemanticFindings } from './lookup.ts';
+import type { Prepared } from './prepare.ts';
+import { calledStatus, hitStatus } from './replies.ts';
+
+export interface ExplainerDeps {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly tiers: Tiers;
+  readonly lookup: Lookup;
+  readonly memory: ExplainMemory;
+}
+
+/** Answers "why was this served?" and "why did this miss?" without calling a model or changing anything. */
+export class Explainer {
+  readonly #deps: ExplainerDeps;
+  readonly #timeoutMs: number;
+
+  constructor(deps: ExplainerDeps, options: { timeoutMs: number }) {
+    this.#deps = deps;
+    this.#timeoutMs = options.timeoutMs;
+  }
+
+  async explain(prepared: Prepared): Promise<Explanation> {
+    const { clock, memory } = this.#deps;
+    const options: CallOptions = { deadlineAtMs: clock.monotonicMs() + this.#timeoutMs, signal: prepared.signal };
+    const reasons: string[] = [];
+    const exact = await this.#exact(prepared, options, reasons);
+    const semantic = await this.#deps.lookup.explainSemantic(prepared, options);
+    if (exact === undefined) explainSemantics(prepared, semantic, reasons);
+    const served = exact ?? (prepared.namespace.semantic === 'serve' ? semantic.hit : undefined);
+    const nearest = exact === undefined ? memory.nearest(prepared) : undefined;
+    const explanation: Explanation = {
+      key: prepared.key,
+      scope: prepared.scope,
+      tenant: prepared.parts.tenant,
+      namespace: prepared.namespaceName,
+      model: prepared.parts.model,
+      modelVersion: prepared.resolved.rule.version,
+      status: this.#status(prepared, served),
+      reasons,
+      semantic: {
+        mode: prepared.namespace.semantic,
+        domain: prepared.domain.name,
+        threshold: Math.max(prepared.domain.similarityMin, prepared.controls.threshold ?? 0),
+        candidates: semantic.evidence,
+      },
+    };
+    return nearest === undefined ? explanation : { ...explanation, nearest };
+  }
+
+  async #exact(prepared: Prepared, options: CallOptions, reasons: string[]): Promise<LookupHit | undefined> {
+    const { tiers } = this.#deps;
+    if (prepared.bypass !== '') {
+      reasons.push(`No tier is used: ${describeBypass(prepared)}.`);
+      return undefined;
+    }
+    try {
+      const found = await tiers.get(prepared.key, prepared.terms, options);
+      if (found !== undefined) {
+        reasons.push(`The exact key is stored (${found.tier}${found.stale ? ', stale but inside its grace' : ''}).`);
+        const detail = found.stale ? 'stale' : found.tier;
+        return { kind: 'hit', found, detail, similarity: undefined, probability: undefined };
+      }
+      const present = await tiers.peek(prepared.key, options);
+      reasons.push(present === undefined ? 'The exact key is not stored.' : this.#whyNotServed(present, prepared));
+    } catch (error) {
+      reasons.push(`The tiers could not be read: ${toRepriseError(error).code}.`);
+    }
+    return undefined;
+  }
+
+  #whyNotServed(entry: Entry, prepared: Prepared): string {
+    const { clock, ledger } = this.#deps;
+    const nowMs = clock.wallMs();
+    if (ledger.freshness(prepared.terms.strict) === 'unusable') {
+      return 'The exact key is stored, but the ledger has not been confirmed recently enough to serve it.';
+    }
+    const validity = ledger.validity(entry);
+    if (validity === 'invalid') return 'The exact key is stored, but it was invalidated.';
+    if (nowMs >= entry.expiresAtMs)
+      return `The exact key is stored, but it expired ${nowMs - entry.expiresAtMs} ms ago.`;
+    if (validity === 'stale')
+      return 'The exact key is stored, but it was softly invalidated and the namespace has no grace.';
+    return `The exact key is stored, but it is ${nowMs - entry.calledAtMs} ms old, older than this request accepts.`;
+  }
+
+  #status(prepared: Prepared, hit: LookupHit | undefined): CacheStatus {
+    if (hit !== undefined) return hitStatus(hit, prepared, this.#deps.clock.wallMs());
+    const outcome = prepared.bypass === '' ? 'miss' : 'bypass';
+    return calledStatus(prepared, { outcome, detail: prepared.bypass, stored: false });
+  }
+}
+
+function describeBypass(prepared: Prepared): string {
+  switch (prepared.bypass) {
+    case 'stateful':
+      return `the field '${prepared.facts.bypassField}' makes the request stateful or live`;
+    case 'sampling':
+      return 'the namespace bypasses unseeded sampling';
+    case 'unverified':
+      return 'no upstream has accepted the credential yet';
+    default:
+      return 'the ledger has not been read yet';
+  }
+}
+
+function explainSemantics(prepared: Prepared, findings: SemanticFindings, reasons: string[]): void {
+  if (prepared.namespace.semantic === 'off') reasons.push('Semantic matching is off in this namespace.');
+  else if (prepared.scope === '')
+    reasons.push('The last message is not plain user text, so the request takes no part in semantic reuse.');
+  else if (findings.bypass !== '') reasons.push(`The semantic look-up was not made: ${findings.bypass}.`);
+  else if (findings.evidence.length === 0) reasons.push('No stored text of the same scope is near.');
+  else if (findings.hit === undefined) reasons.push('Every near text was refused; see the candidates.');
+  else if (prepared.namespace.semantic === 'observe') {
+    reasons.push('A near text would be served, but the namespace only observes semantic hits.');
+  } else reasons.push('A near text is served.');
+}

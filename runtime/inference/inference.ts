@@ -1,0 +1,237 @@
+import { ModelError, RepriseError, toRepriseError } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Entry } from '../ports/entry.ts';
+import type { ModelDirectory } from '../ports/model-directory.ts';
+import type {
+  CacheStatus,
+  Explanation,
+  FeedbackRequest,
+  Identity,
+  InferenceReply,
+  InferenceRequest,
+  InferenceService,
+  InferenceStreamReply,
+  InvalidateReply,
+  InvalidateRequest,
+  LookupReply,
+  Readiness,
+  Stats,
+  StoreRequest,
+} from '../ports/service.ts';
+import { normaliseAskedText } from '../semantic/asked-text.ts';
+import { NO_USAGE, servedOnly, type Accounting } from './accounting.ts';
+import type { Completions } from './completions.ts';
+import type { Embeddings } from './embeddings.ts';
+import type { Explainer } from './explainer.ts';
+import type { Invalidation } from './invalidation.ts';
+import type { Lookup } from './lookup.ts';
+import type { Prepared, Preparer } from './prepare.ts';
+import type { Refusals } from './refusals.ts';
+import { calledStatus, entryBody, hitStatus } from './replies.ts';
+import { requireRole } from './roles.ts';
+import type { StoreAnswers } from './store-answers.ts';
+import { readUsage } from './stream-assembly.ts';
+
+export interface InferenceDeps {
+  readonly clock: Clock;
+  readonly preparer: Preparer;
+  readonly lookup: Lookup;
+  readonly completions: Completions;
+  readonly embeddings: Embeddings;
+  readonly invalidation: Invalidation;
+  readonly explainer: Explainer;
+  readonly refusals: Refusals;
+  readonly store: StoreAnswers;
+  readonly accounting: Accounting;
+  readonly models: ModelDirectory;
+  readonly peek: (key: string) => Promise<Entry | undefined>;
+  readonly stats: () => Promise<
+    Omit<
+      Stats,
+      | 'requests'
+      | 'byOutcome'
+      | 'modelCalls'
+      | 'modelCallsSaved'
+      | 'tokensBilled'
+      | 'tokensSaved'
+      | 'costBilled'
+      | 'costSaved'
+    >
+  >;
+  readonly readiness: () => Readiness;
+}
+
+/** The service interface, in process: what every server, gateway and embedding program calls. */
+export class Inference implements InferenceService {
+  readonly #deps: InferenceDeps;
+  readonly #options: { timeoutMs: number };
+
+  constructor(deps: InferenceDeps, options: { timeoutMs: number }) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  async infer(request: InferenceRequest): Promise<InferenceReply> {
+    const prepared = this.#prepare(request);
+    if (request.operation === 'embeddings') return this.#deps.embeddings.infer(prepared);
+    return this.#deps.completions.infer(prepared);
+  }
+
+  async inferStream(request: InferenceRequest): Promise<InferenceStreamReply> {
+    const prepared = this.#prepare(request);
+    if (request.operation !== 'embeddings') return this.#deps.completions.inferStream(prepared);
+    throw this.#refused(
+      prepared.operation,
+      prepared.startedAtMs,
+      new RepriseError('invalid_request', 'Embeddings are not streamed.', { param: 'stream' }),
+    );
+  }
+
+  async lookup(request: InferenceRequest): Promise<LookupReply> {
+    const prepared = this.#prepare(request);
+    if (request.operation === 'embeddings') {
+      const cached = await this.#deps.embeddings.lookup(prepared);
+      if (cached !== undefined) return cached;
+    } else {
+      const result = this.#deps.lookup.near(prepared) ?? (await this.#deps.lookup.find(prepared));
+      if (result.kind === 'hit') {
+        const status = hitStatus(result, prepared, this.#deps.clock.wallMs());
+        const { entry } = result.found;
+        this.#finish(prepared, status, entry);
+        return { status, ...entryBody(entry) };
+      }
+    }
+    throw this.#refused(
+      prepared.operation,
+      prepared.startedAtMs,
+      new RepriseError('not_cached', 'The answer is not in the cache.'),
+    );
+  }
+
+  async store(request: StoreRequest): Promise<CacheStatus> {
+    requireRole(request.identity, 'write', 'Store');
+    const { clock, store } = this.#deps;
+    const prepared = this.#deps.preparer.prepare(request);
+    if (request.operation === 'embeddings') {
+      throw new RepriseError(
+        'invalid_request',
+        'Embeddings are stored item by item when they are made; Store takes completions.',
+      );
+    }
+    const answer = {
+      kind: 'body' as const,
+      contentType: 'application/json',
+      payload: request.answer,
+      usageRange: { start: 0, end: 0 },
+      usage: readUsage(request.operation, 'body', request.answer),
+      calledAtMs: clock.wallMs(),
+      modelMs: 0,
+      firstTokenMs: 0,
+    };
+    const stored = await store.storeNow(prepared, answer, {
+      deadlineAtMs: clock.monotonicMs() + this.#options.timeoutMs,
+    });
+    if (!stored) {
+      throw new RepriseError(
+        'invalid_request',
+        'The answer was not stored: it must be a complete, successful answer within the size limit, and not older than what is there.',
+        { param: 'answer' },
+      );
+    }
+    return calledStatus(prepared, { outcome: 'miss', detail: '', stored: true });
+  }
+
+  invalidate(request: InvalidateRequest): Promise<InvalidateReply> {
+    return this.#deps.invalidation.invalidate(request);
+  }
+
+  async feedback(request: FeedbackRequest): Promise<void> {
+    requireRole(request.identity, 'write', 'Feedback');
+    const entry = await this.#deps.peek(request.entryId);
+    const foreign =
+      entry !== undefined && entry.tenant !== request.identity.tenant && request.identity.role !== 'admin';
+    if (entry === undefined || foreign) {
+      throw new RepriseError('entry_not_found', 'There is no such entry.', { param: 'entryId' });
+    }
+    if (request.verdict === 'right') return;
+    if (request.askedText === undefined) {
+      const target = { kind: 'entry', entryId: request.entryId } as const;
+      await this.#deps.invalidation.invalidate({
+        target,
+        invalidation: 'hard',
+        purge: false,
+        identity: request.identity,
+      });
+      return;
+    }
+    const options = { deadlineAtMs: this.#deps.clock.monotonicMs() + this.#options.timeoutMs };
+    await this.#deps.refusals.refuse(request.entryId, normaliseAskedText(request.askedText), options);
+  }
+
+  async explain(request: InferenceRequest): Promise<Explanation> {
+    return this.#deps.explainer.explain(this.#deps.preparer.prepare(request));
+  }
+
+  async stats(identity: Identity): Promise<Stats> {
+    requireRole(identity, 'read', 'Stats');
+    const { accounting } = this.#deps;
+    const { totals } = accounting;
+    return {
+      requests: totals.requests,
+      byOutcome: accounting.byOutcome,
+      modelCalls: totals.modelCalls,
+      modelCallsSaved: totals.modelCallsSaved,
+      tokensBilled: totals.billed,
+      tokensSaved: totals.saved,
+      costBilled: totals.costBilled,
+      costSaved: totals.costSaved,
+      ...(await this.#deps.stats()),
+    };
+  }
+
+  models(_identity: Identity): Promise<readonly string[]> {
+    return this.#deps.models.list();
+  }
+
+  readiness(): Readiness {
+    return this.#deps.readiness();
+  }
+
+  /** Understands the request; a refusal is counted like any other end. */
+  #prepare(request: InferenceRequest): Prepared {
+    const startedAtMs = this.#deps.clock.monotonicMs();
+    try {
+      return this.#deps.preparer.prepare(request);
+    } catch (error) {
+      throw this.#refused(request.operation, startedAtMs, error);
+    }
+  }
+
+  #refused(operation: InferenceRequest['operation'], startedAtMs: number, error: unknown): unknown {
+    const coded = toRepriseError(error);
+    const outcome =
+      coded.kind.httpStatus >= 500 && coded.code !== 'not_cached' && !(coded instanceof ModelError)
+        ? 'error'
+        : 'refused';
+    this.#deps.accounting.finish({
+      operation,
+      outcome,
+      detail: coded.code,
+      startedAtMs,
+      usage: servedOnly(NO_USAGE),
+      cost: 0,
+    });
+    return error;
+  }
+
+  #finish(prepared: Prepared, status: CacheStatus, entry: Entry): void {
+    this.#deps.accounting.finish({
+      operation: prepared.operation,
+      outcome: status.outcome,
+      detail: status.detail,
+      startedAtMs: prepared.startedAtMs,
+      usage: servedOnly(entry.usage),
+      cost: entry.cost,
+    });
+  }
+}

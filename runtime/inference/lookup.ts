@@ -1,0 +1,184 @@
+import { toRepriseError } from '../errors.ts';
+import type { Found, Tiers } from '../cache/tiers.ts';
+import type { CallOptions } from '../ports/call-options.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Embedding } from '../ports/embedder.ts';
+import type { Entry } from '../ports/entry.ts';
+import type { CandidateEvidence, HitDetail } from '../ports/service.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import type { SemanticDecision, SemanticMatcher } from '../semantic/semantic-matcher.ts';
+import type { Prepared } from './prepare.ts';
+import type { Refusals } from './refusals.ts';
+import { withinDeadline } from './within-deadline.ts';
+
+export interface LookupHit {
+  readonly kind: 'hit';
+  readonly found: Found;
+  readonly detail: HitDetail;
+  readonly similarity: number | undefined;
+  readonly probability: number | undefined;
+}
+
+export interface LookupMiss {
+  readonly kind: 'miss';
+  /** Why the look-up was cut short or not made; empty when it was made whole. */
+  readonly bypass: string;
+  /** The asked text's embedding, when the look-up got as far; spares a second one at the store. */
+  readonly embedding: Embedding | undefined;
+}
+
+/** What a semantic look-up saw; for Explain. */
+export interface SemanticFindings {
+  readonly hit: LookupHit | undefined;
+  readonly bypass: string;
+  readonly evidence: readonly CandidateEvidence[];
+  readonly embedding: Embedding | undefined;
+}
+
+const NOTHING: SemanticFindings = { hit: undefined, bypass: '', evidence: [], embedding: undefined };
+
+/** Steps 2–4 of the way of a request, under one deadline, the lookup budget. No failure of a tier fails the request. */
+export class Lookup {
+  readonly #deps: {
+    tiers: Tiers;
+    semantic: SemanticMatcher | undefined;
+    refusals: Refusals;
+    clock: Clock;
+    telemetry: Telemetry;
+  };
+  readonly #lookupBudgetMs: number;
+
+  constructor(
+    deps: {
+      tiers: Tiers;
+      semantic: SemanticMatcher | undefined;
+      refusals: Refusals;
+      clock: Clock;
+      telemetry: Telemetry;
+    },
+    options: { lookupBudgetMs: number },
+  ) {
+    this.#deps = deps;
+    this.#lookupBudgetMs = options.lookupBudgetMs;
+  }
+
+  /** L1 alone, without waiting: the fast path of a hit. */
+  near(prepared: Prepared): LookupHit | undefined {
+    if (!readable(prepared)) return undefined;
+    const found = this.#deps.tiers.getNear(prepared.key, prepared.terms);
+    return found === undefined ? undefined : exactHit(found);
+  }
+
+  async find(prepared: Prepared): Promise<LookupHit | LookupMiss> {
+    if (!readable(prepared)) return { kind: 'miss', bypass: prepared.bypass, embedding: undefined };
+    const options: CallOptions = { deadlineAtMs: prepared.startedAtMs + this.#lookupBudgetMs, signal: prepared.signal };
+    let bypass = '';
+    try {
+      const found = await this.#deps.tiers.get(prepared.key, prepared.terms, options);
+      if (found !== undefined) return exactHit(found);
+    } catch (error) {
+      if (prepared.signal.aborted) throw error;
+      bypass = toRepriseError(error).code;
+    }
+    const semantic = await this.#semantic(prepared, options);
+    if (semantic.hit !== undefined) return semantic.hit;
+    bypass ||= semantic.bypass;
+    if (bypass !== '') this.#deps.telemetry.counter('reprise_bypasses_total', bypass).add();
+    return { kind: 'miss', bypass, embedding: semantic.embedding };
+  }
+
+  /** The semantic look-up alone, whatever the exact tiers hold. */
+  async explainSemantic(prepared: Prepared, options: CallOptions): Promise<SemanticFindings> {
+    return this.#semantic(prepared, options, true);
+  }
+
+  async #semantic(prepared: Prepared, options: CallOptions, explaining = false): Promise<SemanticFindings> {
+    const { semantic, clock } = this.#deps;
+    const mode = prepared.namespace.semantic;
+    if (semantic === undefined || mode === 'off' || prepared.scope === '') return NOTHING;
+    if (!semantic.state.ready) return { ...NOTHING, bypass: 'embedder' };
+    const leftMs = options.deadlineAtMs - clock.monotonicMs();
+    if (leftMs <= 0) return { ...NOTHING, bypass: 'lookup-budget' };
+    if (semantic.expectedWaitMs() > leftMs) return { ...NOTHING, bypass: 'embed-queue' };
+    const fetched = new Map<string, Found>();
+    try {
+      const decision = await withinDeadline(this.#decide(semantic, prepared, options, fetched), options, clock);
+      if (decision === undefined) return { ...NOTHING, bypass: 'lookup-budget' };
+      const hit = mode === 'serve' || explaining ? semanticHit(decision, fetched) : undefined;
+      return { hit, bypass: bypassOf(decision), evidence: decision.evidence, embedding: decision.embedding };
+    } catch (error) {
+      if (prepared.signal.aborted) throw error;
+      return { ...NOTHING, bypass: toRepriseError(error).code };
+    }
+  }
+
+  #decide(
+    semantic: SemanticMatcher,
+    prepared: Prepared,
+    options: CallOptions,
+    fetched: Map<string, Found>,
+  ): Promise<SemanticDecision> {
+    const { tiers, refusals } = this.#deps;
+    const { threshold } = prepared.controls;
+    const query = { scope: prepared.scope, askedText: prepared.facts.askedText, domain: prepared.domain };
+    return semantic.find(
+      threshold === undefined ? query : { ...query, thresholdMin: threshold },
+      {
+        fetchEntry: async (key) => {
+          const found = await tiers.get(key, { ...prepared.terms, graceAllowed: false }, options);
+          if (found === undefined || !sameScope(found.entry, prepared)) return undefined;
+          fetched.set(key, found);
+          return found.entry;
+        },
+        isRefused: (storedKey, _storedText, askedText) => refusals.isRefused(storedKey, askedText),
+      },
+      options,
+    );
+  }
+}
+
+function readable(prepared: Prepared): boolean {
+  return prepared.bypass === '' && prepared.controls.noCache !== true;
+}
+
+function exactHit(found: Found): LookupHit {
+  return {
+    kind: 'hit',
+    found,
+    detail: found.stale ? 'stale' : found.tier,
+    similarity: undefined,
+    probability: undefined,
+  };
+}
+
+function semanticHit(decision: SemanticDecision, fetched: ReadonlyMap<string, Found>): LookupHit | undefined {
+  const found = decision.entry === undefined ? undefined : fetched.get(decision.entry.key);
+  if (found === undefined) return undefined;
+  return {
+    kind: 'hit',
+    found,
+    detail: 'semantic',
+    similarity: decision.similarity,
+    probability: decision.probability,
+  };
+}
+
+/** A candidate's entry is checked again for tenant and scope (invariant I1), whatever the index said. */
+function sameScope(entry: Entry, prepared: Prepared): boolean {
+  return (
+    entry.scope === prepared.scope && entry.tenant === prepared.parts.tenant && entry.operation === prepared.operation
+  );
+}
+
+function bypassOf(decision: SemanticDecision): string {
+  switch (decision.skipped) {
+    case 'embedder':
+      return 'embedder';
+    case 'budget':
+      return 'lookup-budget';
+    case 'degenerate':
+      return 'degenerate-vector';
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,249 @@
+import { RepriseError } from '../errors.ts';
+import {
+  canonicalRequest,
+  type CanonicalRequest,
+  type RequestFacts,
+  type RequestRules,
+} from '../cache/canonical-request.ts';
+import { deriveKey, deriveScope, type KeyParts } from '../cache/key.ts';
+import type { Ledger } from '../cache/ledger.ts';
+import type { RequestMemo } from '../cache/request-memo.ts';
+import type { ReadTerms } from '../cache/tiers.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Hash } from '../ports/hash.ts';
+import type { LedgerPosition } from '../ports/ledger.ts';
+import type { ModelDirectory, ResolvedModel } from '../ports/model-directory.ts';
+import type { DomainOptions, NamespaceOptions, NodeOptions } from '../ports/options.ts';
+import type { Random } from '../ports/random.ts';
+import type { CacheControls, Identity, InferenceRequest } from '../ports/service.ts';
+import type { Operation } from '../ports/model.ts';
+
+/** A domain with its name, as the semantic room takes it. */
+export type NamedDomain = DomainOptions & { readonly name: string };
+
+/** What a request is, once understood: its key, its scope and the terms on which the cache may serve and store it. */
+export interface Prepared {
+  readonly operation: Operation;
+  readonly identity: Identity;
+  readonly controls: CacheControls;
+  readonly signal: AbortSignal;
+  readonly traceparent: string | undefined;
+  readonly facts: RequestFacts;
+  readonly resolved: ResolvedModel;
+  readonly namespaceName: string;
+  readonly namespace: NamespaceOptions;
+  readonly domain: NamedDomain;
+  readonly parts: KeyParts;
+  readonly key: string;
+  /** Empty when the request takes no part in semantic reuse. */
+  readonly scope: string;
+  readonly terms: ReadTerms;
+  readonly ttlMs: number;
+  /** Why no tier is used at all; empty when tiers are. */
+  readonly bypass: string;
+  /** Ledger position and epoch at the start of the request. */
+  readonly position: LedgerPosition | undefined;
+  readonly epoch: number;
+  /** Monotonic. */
+  readonly startedAtMs: number;
+  /** The effective request; parsed again when the memo spared it. */
+  canonical(): CanonicalRequest;
+}
+
+interface PrepareInput {
+  readonly operation: Operation;
+  readonly body: Uint8Array;
+  readonly identity: Identity;
+  readonly controls: CacheControls;
+  readonly signal?: AbortSignal;
+  readonly traceparent?: string;
+}
+
+const RULES_KEPT_MAX = 1_024;
+const NEVER = new AbortController().signal;
+
+/** Turns requests into `Prepared` ones: step 1 of the way of a request. */
+export class Preparer {
+  readonly #deps: {
+    clock: Clock;
+    random: Random;
+    hash: Hash;
+    ledger: Ledger;
+    models: ModelDirectory;
+    memo: RequestMemo | undefined;
+  };
+  readonly #options: NodeOptions;
+  readonly #rules = new Map<string, RequestRules>();
+
+  constructor(
+    deps: {
+      clock: Clock;
+      random: Random;
+      hash: Hash;
+      ledger: Ledger;
+      models: ModelDirectory;
+      memo: RequestMemo | undefined;
+    },
+    options: NodeOptions,
+  ) {
+    this.#deps = { ...deps, random: deps.random.fork('sampling-bucket') };
+    this.#options = options;
+  }
+
+  prepare(input: PrepareInput | InferenceRequest): Prepared {
+    const { clock, hash, ledger } = this.#deps;
+    const startedAtMs = clock.monotonicMs();
+    const { facts, canonical } = this.#understand(input);
+    const controls = mergeControls(facts.bodyControls, input.controls);
+    const resolved = this.#deps.models.resolve(facts.askedModel, input.operation);
+    const namespaceName = controls.namespace ?? this.#options.defaultNamespace;
+    const namespace = this.#namespace(namespaceName);
+    const parts: KeyParts = {
+      tenant: input.identity.tenant,
+      namespace: namespaceName,
+      tags: controls.tags ?? [],
+      operation: input.operation,
+      model: facts.model,
+      modelVersion: `${resolved.upstream}#${resolved.rule.version}`,
+      bucket: this.#bucket(facts, namespace, controls),
+    };
+    const ttlMs = controls.ttlMs ?? namespace.ttlMs;
+    return {
+      operation: input.operation,
+      identity: input.identity,
+      controls,
+      signal: input.signal ?? NEVER,
+      traceparent: input.traceparent,
+      facts,
+      resolved,
+      namespaceName,
+      namespace,
+      domain: this.#domain(namespace, controls),
+      parts,
+      key: deriveKey(hash, parts, facts.bodyHash),
+      scope: facts.scopeBodyHash === '' ? '' : deriveScope(hash, parts, facts.scopeBodyHash),
+      terms: {
+        strict: namespace.strict,
+        maxAgeMs: Math.min(controls.maxAgeMs ?? Infinity, controls.ttlMs ?? Infinity),
+        graceAllowed: namespace.graceMs > 0,
+      },
+      ttlMs,
+      bypass: this.#bypass(facts, namespace, input.identity),
+      position: ledger.position,
+      epoch: ledger.epoch,
+      startedAtMs,
+      canonical,
+    };
+  }
+
+  /** Facts by the memo, or by parsing. */
+  #understand(input: PrepareInput): { facts: RequestFacts; canonical: () => CanonicalRequest } {
+    const { memo, hash } = this.#deps;
+    if (input.body.byteLength > this.#options.bodyBytesMax) {
+      throw new RepriseError(
+        'body_too_large',
+        `The body has ${input.body.byteLength} bytes; at most ${this.#options.bodyBytesMax} are accepted (server.bodyBytesMax).`,
+      );
+    }
+    let parsed: CanonicalRequest | undefined;
+    const canonical = (): CanonicalRequest => (parsed ??= this.#parse(input));
+    if (memo === undefined) return { facts: canonical().facts, canonical };
+    const bodyHash = hash.sha256Hex(input.body);
+    const headerNamespace = input.controls.namespace ?? '';
+    const known = memo.get(bodyHash, input.operation, headerNamespace);
+    if (known !== undefined) return { facts: known, canonical };
+    const { facts } = canonical();
+    memo.put(bodyHash, input.operation, headerNamespace, facts);
+    return { facts, canonical };
+  }
+
+  #parse(input: PrepareInput): CanonicalRequest {
+    return canonicalRequest({
+      operation: input.operation,
+      body: input.body,
+      headerNamespace: input.controls.namespace,
+      rulesFor: (askedModel, namespace) => this.#rulesFor(askedModel, namespace, input.operation),
+      hash: this.#deps.hash,
+      depthMax: this.#options.jsonDepthMax,
+    });
+  }
+
+  #rulesFor(askedModel: string, namespaceName: string | undefined, operation: Operation): RequestRules {
+    const name = namespaceName ?? this.#options.defaultNamespace;
+    const { rule, upstream } = this.#deps.models.resolve(askedModel, operation);
+    const id = JSON.stringify([rule.match, upstream, name]);
+    const known = this.#rules.get(id);
+    if (known !== undefined) return known;
+    const namespace = this.#namespace(name);
+    const rules: RequestRules = {
+      id,
+      model: { as: rule.as, defaults: rule.defaults, overrides: rule.overrides },
+      blank: namespace.blank,
+      isolateUser: namespace.isolateUser,
+    };
+    if (this.#rules.size >= RULES_KEPT_MAX) this.#rules.clear();
+    this.#rules.set(id, rules);
+    return rules;
+  }
+
+  #namespace(name: string): NamespaceOptions {
+    const { namespaces, defaultNamespace } = this.#options;
+    const own = Object.hasOwn(namespaces, name) ? namespaces[name] : namespaces[defaultNamespace];
+    if (own === undefined)
+      throw new RepriseError('config_invalid', 'The default namespace has no settings; add it under `namespaces`.');
+    return own;
+  }
+
+  /** The namespace's domain, or the caller's where that is at least as strict in everything. */
+  #domain(namespace: NamespaceOptions, controls: CacheControls): NamedDomain {
+    const base = this.#namedDomain(namespace.domain);
+    if (controls.domain === undefined || controls.domain === base.name) return base;
+    const asked = this.#namedDomain(controls.domain);
+    return {
+      name: asked.name,
+      similarityMin: Math.max(base.similarityMin, asked.similarityMin),
+      probabilityMin: Math.max(base.probabilityMin, asked.probabilityMin),
+      guards: [...new Set([...base.guards, ...asked.guards])],
+    };
+  }
+
+  #namedDomain(name: string): NamedDomain {
+    const domain = Object.hasOwn(this.#options.domains, name) ? this.#options.domains[name] : undefined;
+    if (domain === undefined) {
+      const known = Object.keys(this.#options.domains).slice(0, 20).join(', ');
+      throw new RepriseError('invalid_control', `There is no domain '${name}'; configured are: ${known}.`, {
+        param: 'domain',
+      });
+    }
+    return { name, ...domain };
+  }
+
+  #bucket(facts: RequestFacts, namespace: NamespaceOptions, controls: CacheControls): number {
+    if (!facts.unseededSampling || namespace.sampling.kind !== 'buckets') return controls.bucket ?? -1;
+    const { count } = namespace.sampling;
+    if (controls.bucket === undefined) return Math.floor(this.#deps.random.float() * count);
+    if (controls.bucket < count) return controls.bucket;
+    throw new RepriseError('invalid_control', `The bucket must be below ${count} in this namespace.`, {
+      param: 'bucket',
+    });
+  }
+
+  #bypass(facts: RequestFacts, namespace: NamespaceOptions, identity: Identity): string {
+    if (!identity.verified) return 'unverified';
+    if (facts.bypassField !== '') return 'stateful';
+    if (facts.unseededSampling && namespace.sampling.kind === 'bypass') return 'sampling';
+    if (this.#deps.ledger.position === undefined) return 'ledger';
+    return '';
+  }
+}
+
+/** Headers win over the body's `cache` object; refusals add up. */
+function mergeControls(body: CacheControls, header: CacheControls): CacheControls {
+  return {
+    ...body,
+    ...header,
+    noCache: body.noCache === true || header.noCache === true,
+    noStore: body.noStore === true || header.noStore === true,
+    onlyIfCached: body.onlyIfCached === true || header.onlyIfCached === true,
+  };
+}

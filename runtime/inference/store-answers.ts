@@ -1,0 +1,155 @@
+import type { Ledger } from '../cache/ledger.ts';
+import type { StoreQueue } from '../cache/store-queue.ts';
+import type { Tiers } from '../cache/tiers.ts';
+import { isStorable } from './stream-assembly.ts';
+import type { CallOptions } from '../ports/call-options.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Embedding } from '../ports/embedder.ts';
+import type { Entry, Usage } from '../ports/entry.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import { normaliseAskedText } from '../semantic/asked-text.ts';
+import type { SemanticMatcher } from '../semantic/semantic-matcher.ts';
+import { costOf } from './accounting.ts';
+import type { ExplainMemory } from './explain-memory.ts';
+import type { Prepared } from './prepare.ts';
+
+/** A complete answer as it came from the upstream. */
+export interface Answer {
+  readonly kind: 'body' | 'stream';
+  readonly contentType: string;
+  readonly payload: Uint8Array;
+  /** Byte range of a stream's usage-only event; 0,0: none. */
+  readonly usageRange: { readonly start: number; readonly end: number };
+  readonly usage: Usage;
+  /** Wall clock, start of the model call. */
+  readonly calledAtMs: number;
+  readonly modelMs: number;
+  readonly firstTokenMs: number;
+}
+
+/** Writes complete answers back, off the reply path, and only those that §4 of the design allows ("stored only"). */
+export class StoreAnswers {
+  readonly #deps: {
+    clock: Clock;
+    ledger: Ledger;
+    tiers: Tiers;
+    queue: StoreQueue;
+    semantic: SemanticMatcher | undefined;
+    explain: ExplainMemory;
+    telemetry: Telemetry;
+  };
+  readonly #options: { nodeId: string; entryBytesMax: number };
+
+  constructor(
+    deps: {
+      clock: Clock;
+      ledger: Ledger;
+      tiers: Tiers;
+      queue: StoreQueue;
+      semantic: SemanticMatcher | undefined;
+      explain: ExplainMemory;
+      telemetry: Telemetry;
+    },
+    options: { nodeId: string; entryBytesMax: number },
+  ) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  /** Whether an answer to this request will be offered at all, as far as is known before it comes. */
+  wanted(prepared: Prepared): boolean {
+    if (prepared.controls.noStore === true || prepared.ttlMs <= 0) return false;
+    return (prepared.bypass === '' || prepared.bypass === 'unverified') && prepared.position !== undefined;
+  }
+
+  /** Resolves when the store did, whatever its result. */
+  async offer(prepared: Prepared, answer: Answer, embedding: Embedding | undefined): Promise<void> {
+    const refusal = this.#refusal(prepared, answer);
+    if (refusal !== '') {
+      this.#deps.telemetry.counter('reprise_stores_total', refusal).add();
+      return;
+    }
+    const entry = this.entryOf(prepared, answer);
+    const bytes = entry.payload.byteLength + entry.askedText.length * 2 + 512;
+    await this.#deps.queue.offer(bytes, (options) => this.#write(prepared, entry, embedding, options));
+  }
+
+  /** Stores now and waits; for the Store call. False when it was refused or a newer one was kept. */
+  async storeNow(prepared: Prepared, answer: Answer, options: CallOptions): Promise<boolean> {
+    if (this.#refusal(prepared, answer) !== '') return false;
+    const entry = this.entryOf(prepared, answer);
+    return this.#write(prepared, entry, undefined, options);
+  }
+
+  entryOf(prepared: Prepared, answer: Answer): Entry {
+    const { parts, resolved } = prepared;
+    return {
+      key: prepared.key,
+      operation: prepared.operation,
+      kind: answer.kind,
+      contentType: answer.contentType,
+      payload: answer.payload,
+      usageEventStart: answer.usageRange.start,
+      usageEventEnd: answer.usageRange.end,
+      usage: answer.usage,
+      cost: costOf(answer.usage, resolved.rule.price),
+      calledAtMs: answer.calledAtMs,
+      expiresAtMs: answer.calledAtMs + prepared.ttlMs,
+      graceMs: prepared.namespace.graceMs,
+      position: prepared.position!,
+      tenant: parts.tenant,
+      namespace: parts.namespace,
+      tags: parts.tags,
+      model: parts.model,
+      modelVersion: resolved.rule.version,
+      scope: prepared.scope,
+      askedText: prepared.scope === '' ? '' : normaliseAskedText(prepared.facts.askedText),
+      provenance: {
+        node: this.#options.nodeId,
+        upstream: resolved.upstream,
+        systemFingerprint: '',
+        modelMs: answer.modelMs,
+        firstTokenMs: answer.firstTokenMs,
+      },
+    };
+  }
+
+  #refusal(prepared: Prepared, answer: Answer): string {
+    if (!this.wanted(prepared)) return 'not-wanted';
+    if (answer.payload.byteLength > this.#options.entryBytesMax) return 'too-large';
+    return isStorable(prepared.operation, answer.kind, answer.payload) ? '' : 'not-storable';
+  }
+
+  /** Names that were marked while the model ran, or a ledger that began anew, forbid the store. */
+  #overtaken(prepared: Prepared, entry: Entry): boolean {
+    const { ledger } = this.#deps;
+    return ledger.epoch !== prepared.epoch || ledger.markedSince(entry);
+  }
+
+  async #write(
+    prepared: Prepared,
+    entry: Entry,
+    embedding: Embedding | undefined,
+    options: CallOptions,
+  ): Promise<boolean> {
+    const { tiers, semantic, explain, telemetry } = this.#deps;
+    if (this.#overtaken(prepared, entry)) {
+      telemetry.counter('reprise_stores_total', 'overtaken').add();
+      return false;
+    }
+    if (!(await tiers.store(entry, options))) {
+      telemetry.counter('reprise_stores_total', 'kept-newer').add();
+      return false;
+    }
+    explain.remember(prepared);
+    if (semantic === undefined || entry.scope === '' || prepared.namespace.semantic === 'off') return true;
+    const record = {
+      scope: entry.scope,
+      key: entry.key,
+      askedText: prepared.facts.askedText,
+      expiresAtMs: entry.expiresAtMs,
+    };
+    await semantic.remember(embedding === undefined ? record : { ...record, embedding }, options);
+    return true;
+  }
+}
