@@ -113,7 +113,7 @@ const ROOMS = {
   ],
   'simulation/bin': ['simulation', 'runtime', 'grid'],
   bench: ['runtime', 'grid', 'clients', 'simulation', 'proto/gen'],
-  scripts: [],
+  scripts: ['runtime/config', 'runtime/errors', 'runtime/ports'],
 };
 /** rooms that may use Node built-ins and npm packages */
 const OUTER = [

@@ -18,7 +18,8 @@ function tooLarge(bytesMax: number): RepriseError {
  * text/plain, forms) are refused, so that no page can drive a server on its reader's own machine.
  */
 export function refusedContentType(contentType: string | undefined): RepriseError | undefined {
-  if (contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType))) return undefined;
+  if (contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType)))
+    return undefined;
   return new RepriseError('unsupported_media_type', 'Send the body as content-type: application/json.');
 }
 

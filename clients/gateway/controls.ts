@@ -50,8 +50,6 @@ const WHOLE_NUMBER = /^[0-9]{1,15}$/;
 const DURATION = /^([0-9]{1,15})(ms|s|m|h|d)?$/;
 const DECIMAL = /^(?:[0-9]{1,3}(?:\.[0-9]{0,17})?|\.[0-9]{1,17})$/;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** What RFC 9111 takes for a number of seconds too large to hold. */
-const DELTA_SECONDS_MAX = 2_147_483_648;
 
 function invalid(param: string, message: string): RepriseError {
   return new RepriseError('invalid_control', `${param}: ${message}`, { param });
@@ -69,11 +67,15 @@ function checkedTags(tags: readonly string[], param: string): readonly string[] 
   return [...new Set(tags)].sort();
 }
 
-function checkedMilliseconds(value: number, least: number, param: string): number {
-  if (!Number.isFinite(value) || value < least || value > TTL_MS_MAX) {
-    throw invalid(param, `must lie between ${least} ms and ten years`);
-  }
+function checkedTtlMs(value: number, param: string): number {
+  if (!(value >= 1 && value <= TTL_MS_MAX)) throw invalid(param, 'must lie between 1 ms and ten years');
   return value;
+}
+
+/** An age beyond every entry's life says as much as that life. */
+function checkedMaxAgeMs(value: number, param: string): number {
+  if (!(value >= 0)) throw invalid(param, 'an age is 0 or more');
+  return Math.min(value, TTL_MS_MAX);
 }
 
 function checkedBucket(value: number, param: string): number {
@@ -96,8 +98,8 @@ export function checkedControls(fields: ControlFields, names: ControlNames = CON
     ...(domain !== undefined && { domain: checkedName(domain, names.domain) }),
     ...(bucket !== undefined && { bucket: checkedBucket(bucket, names.bucket) }),
     ...(tags !== undefined && tags.length > 0 && { tags: checkedTags(tags, names.tags) }),
-    ...(ttlMs !== undefined && { ttlMs: checkedMilliseconds(ttlMs, 1, names.ttlMs) }),
-    ...(maxAgeMs !== undefined && { maxAgeMs: checkedMilliseconds(maxAgeMs, 0, names.maxAgeMs) }),
+    ...(ttlMs !== undefined && { ttlMs: checkedTtlMs(ttlMs, names.ttlMs) }),
+    ...(maxAgeMs !== undefined && { maxAgeMs: checkedMaxAgeMs(maxAgeMs, names.maxAgeMs) }),
     ...(threshold !== undefined && { threshold: checkedThreshold(threshold, names.threshold) }),
     ...(noCache === true && { noCache }),
     ...(noStore === true && { noStore }),
@@ -108,7 +110,8 @@ export function checkedControls(fields: ControlFields, names: ControlNames = CON
 /** Milliseconds of `90` (seconds), `500ms`, `30s`, `15m`, `2h` or `7d`. Throws `invalid_control`. */
 export function parseDurationMs(text: string, param: string): number {
   const match = DURATION.exec(text.trim());
-  if (match === null) throw invalid(param, 'a time is a whole number of seconds, or has a unit: 500ms, 30s, 15m, 2h, 7d');
+  if (match === null)
+    throw invalid(param, 'a time is a whole number of seconds, or has a unit: 500ms, 30s, 15m, 2h, 7d');
   return Number(match[1]) * (UNIT_MS[match[2] ?? 's'] ?? 1_000);
 }
 
@@ -126,7 +129,7 @@ function parseDeltaSecondsMs(text: string | undefined): number {
   if (text === undefined || !/^[0-9]+$/.test(text)) {
     throw invalid(CONTROL_HEADERS.maxAgeMs, 'max-age takes a whole number of seconds');
   }
-  return Math.min(Number(text), DELTA_SECONDS_MAX) * 1_000;
+  return Number(text) * 1_000;
 }
 
 interface Directive {

@@ -110,8 +110,9 @@ export class LiveRequest implements InferenceRequest {
       const controller = new AbortController();
       this.#controller = controller;
       const response = this.#response;
-      if (response.destroyed) controller.abort();
-      else {
+      if (response.destroyed) {
+        if (!response.writableFinished) controller.abort();
+      } else {
         response.once('close', () => {
           if (!response.writableFinished) controller.abort();
         });

@@ -1,253 +1,24 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { RepriseError, assert } from '../../runtime/errors.ts';
+import { RepriseError } from '../../runtime/errors.ts';
 import type { Operation } from '../../runtime/ports/model.ts';
-import type {
-  CacheStatus,
-  Identity,
-  InferenceReply,
-  InferenceService,
-  InferenceStreamReply,
-} from '../../runtime/ports/service.ts';
-import { readBody } from './body-reader.ts';
+import type { InferenceReply, InferenceService } from '../../runtime/ports/service.ts';
 import { controlsFromHeaders } from './controls.ts';
-import { edgeError, errorReply } from './error-reply.ts';
-import { EventStreamWriter } from './event-stream.ts';
-import type { StreamEnd } from './event-stream.ts';
-import { Exchange, LiveRequest } from './exchange.ts';
-import type { RequestRecord } from './exchange.ts';
+import { Edge, exchangeOf, identityOf } from './edge.ts';
+import type { EdgeOptions } from './edge.ts';
+import { LiveRequest } from './exchange.ts';
 import { asksForStream } from './member-scan.ts';
-import { eachStatusHeader } from './status-headers.ts';
-
-/** Tells who asks, from the request's headers and the socket's address; throws `missing_credential` or `invalid_credential`. */
-export type ResolveIdentity = (
-  headers: IncomingHttpHeaders,
-  remoteAddress: string | undefined,
-) => Identity | Promise<Identity>;
 
 /** What the gateway plugin is told. */
-export interface GatewayOptions {
+export interface GatewayOptions extends EdgeOptions {
   readonly service: InferenceService;
-  readonly resolveIdentity: ResolveIdentity;
-  /** Larger bodies are refused with `body_too_large`; 8 MiB unless told. */
-  readonly bodyBytesMax?: number;
-  /** Longest time for which a client of a stream may take nothing; 60 s unless told. */
-  readonly stallMs?: number;
-  /** Told once a request, when it is done. */
-  readonly onRequestDone?: (record: RequestRecord) => void;
-  /** Told of failures that are no coded error: bugs. */
-  readonly onInternalError?: (error: unknown, requestId: string) => void;
 }
 
-const BODY_BYTES_MAX = 8 * 1024 * 1024;
-const STALL_MS = 60_000;
-const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const INFERENCE_ROUTES: readonly (readonly [string, Operation])[] = [
   ['/v1/chat/completions', 'chat.completions'],
   ['/v1/completions', 'completions'],
   ['/v1/embeddings', 'embeddings'],
 ];
-
-/** The key under which a request carries its exchange; requests of a foreign route have none. */
-const EXCHANGE = 'repriseExchange';
-
-interface WithExchange {
-  [EXCHANGE]: Exchange | null;
-}
-
-/** A request's exchange; the route must have been added by an `Edge`. */
-export function exchangeOf(request: FastifyRequest): Exchange {
-  const exchange = (request as unknown as WithExchange)[EXCHANGE];
-  assert(exchange !== null, 'a route of the edge has an exchange');
-  return exchange;
-}
-
-/** Who sent a request whose identity hook has run. */
-export function identityOf(request: FastifyRequest): Identity {
-  const { identity } = exchangeOf(request);
-  assert(identity !== undefined, 'a handler runs after its identity is known');
-  return identity;
-}
-
-/** How a handler of the edge sends what it has. */
-export interface EdgeRoute {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly handler: RouteHandlerMethod;
-  /** False for routes that anyone may read: no credential is asked for. Absent: true. */
-  readonly identified?: boolean;
-}
-
-/**
- * The part of an HTTP edge that every route shares: exchange, identity, body, errors, methods.
- * Installed on an encapsulated Fastify instance, so that a host's own routes keep their parsers and handlers.
- */
-export class Edge {
-  readonly #instance: FastifyInstance;
-  readonly #options: GatewayOptions;
-
-  constructor(instance: FastifyInstance, options: GatewayOptions) {
-    this.#instance = instance;
-    this.#options = options;
-    const bytesMax = options.bodyBytesMax ?? BODY_BYTES_MAX;
-    instance.decorateRequest(EXCHANGE, null);
-    instance.removeAllContentTypeParsers();
-    const read = (_request: FastifyRequest, payload: FastifyRequest['raw'], done: (error: Error | null, body?: unknown) => void) =>
-      readBody(payload, bytesMax, done);
-    instance.addContentTypeParser('application/json', read);
-    instance.addContentTypeParser('*', read);
-    instance.setErrorHandler((error, request, reply) => {
-      this.fail(request, reply, error);
-    });
-  }
-
-  /** Adds a route; its other methods answer `method_not_allowed`, OPTIONS tells what there is. */
-  add(route: EdgeRoute): void {
-    const { method, path, handler } = route;
-    const resolve = route.identified === false ? undefined : this.#options.resolveIdentity;
-    this.#instance.route({
-      method,
-      url: path,
-      exposeHeadRoute: method === 'GET',
-      onRequest: (request, reply, done) => this.#open(path, resolve, request, reply, done),
-      handler,
-    });
-    const allowed = method === 'GET' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS';
-    this.#instance.route({
-      method: METHODS.filter((other) => !allowed.includes(other)),
-      url: path,
-      onRequest: (request, reply) => {
-        this.#open(path, undefined, request, reply, () => undefined);
-        void reply.header('allow', allowed);
-        this.fail(request, reply, new RepriseError('method_not_allowed', `${path} takes ${allowed}.`));
-      },
-      handler: () => undefined,
-    });
-    this.#instance.options(path, (_request, reply) => {
-      void reply.code(204).header('allow', allowed).send();
-    });
-  }
-
-  #open(
-    path: string,
-    resolve: ResolveIdentity | undefined,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: (error?: Error) => void,
-  ): void {
-    const { raw, id } = request;
-    const exchange = new Exchange(id, raw.method ?? '', path);
-    (request as unknown as WithExchange)[EXCHANGE] = exchange;
-    void reply.header('x-request-id', id);
-    if (resolve === undefined) {
-      done();
-      return;
-    }
-    try {
-      const identity = resolve(raw.headers, raw.socket.remoteAddress);
-      if (!(identity instanceof Promise)) {
-        exchange.identity = identity;
-        done();
-        return;
-      }
-      identity.then(
-        (resolved) => {
-          exchange.identity = resolved;
-          done();
-        },
-        (error: unknown) => done(edgeError(error)),
-      );
-    } catch (error) {
-      done(edgeError(error));
-    }
-  }
-
-  /** Sends an answer whole and ends its exchange. */
-  succeed(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    answer: { readonly contentType: string; readonly body: Uint8Array; readonly cacheStatus?: CacheStatus },
-  ): void {
-    const { contentType, body, cacheStatus } = answer;
-    void reply.header('content-type', contentType);
-    if (cacheStatus !== undefined) eachStatusHeader(cacheStatus, (name, value) => reply.header(name, value));
-    void reply.send(Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength));
-    exchangeOf(request).end(
-      {
-        status: 200,
-        outcome: cacheStatus?.outcome ?? '',
-        detail: cacheStatus?.detail ?? '',
-        replyBytes: body.length,
-        ...(cacheStatus !== undefined && { cacheStatus }),
-      },
-      this.#options.onRequestDone,
-    );
-  }
-
-  /** Sends a JSON document and ends its exchange. */
-  sendJson(request: FastifyRequest, reply: FastifyReply, document: unknown): void {
-    this.succeed(request, reply, { contentType: 'application/json', body: Buffer.from(JSON.stringify(document)) });
-  }
-
-  /** Sends an error and ends its exchange. */
-  fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
-    const { error, status, contentType, body, retryAfterSeconds } = errorReply(thrown);
-    if (error.code === 'internal') this.#options.onInternalError?.(thrown, request.id);
-    // A refusal whose upload was read to its end leaves the connection usable.
-    if (request.raw.complete) void reply.removeHeader('connection');
-    if (retryAfterSeconds !== undefined) void reply.header('retry-after', String(retryAfterSeconds));
-    void reply.code(status).header('content-type', contentType);
-    void reply.send(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength));
-    (request as unknown as WithExchange)[EXCHANGE]?.end(
-      { status, outcome: failedOutcome(error), detail: error.code, replyBytes: body.length },
-      this.#options.onRequestDone,
-    );
-  }
-
-  /** Relays a stream of events until it ends, however it ends. */
-  relay(request: FastifyRequest, reply: FastifyReply, stream: InferenceStreamReply): void {
-    const { status } = stream;
-    void reply.header('content-type', 'text/event-stream; charset=utf-8');
-    void reply.header('cache-control', 'no-cache');
-    void reply.header('x-accel-buffering', 'no');
-    eachStatusHeader(status, (name, value) => reply.header(name, value));
-    const writer = new EventStreamWriter(reply, stream, this.#options.stallMs ?? STALL_MS, {
-      onEarlyFailure: (error) => {
-        for (const name of STREAM_HEADERS) void reply.removeHeader(name);
-        this.fail(request, reply, error);
-      },
-      onEnd: (end) => this.#streamEnded(exchangeOf(request), status, end),
-    });
-    writer.start();
-  }
-
-  #streamEnded(exchange: Exchange, status: CacheStatus, end: StreamEnd): void {
-    const { onRequestDone } = this.#options;
-    const replyBytes = end.bytes;
-    if (end.kind === 'complete') {
-      const { outcome, detail } = status;
-      exchange.end({ status: 200, outcome, detail, replyBytes, cacheStatus: status }, onRequestDone);
-    } else if (end.kind === 'failed') {
-      const error = edgeError(end.error);
-      exchange.end(
-        { status: 200, outcome: failedOutcome(error), detail: error.code, replyBytes, cacheStatus: status },
-        onRequestDone,
-      );
-    } else {
-      exchange.end({ status: 499, outcome: 'cancelled', detail: 'cancelled', replyBytes, cacheStatus: status }, onRequestDone);
-    }
-  }
-}
-
-/** Headers that belong to a stream and not to the error that takes its place. */
-const STREAM_HEADERS = ['cache-control', 'x-accel-buffering', 'cache-status', 'age', 'x-reprise-entry'] as const;
-
-function failedOutcome(error: RepriseError): 'cancelled' | 'refused' | 'error' {
-  if (error.code === 'cancelled') return 'cancelled';
-  const { type } = error.kind;
-  return type === 'upstream_error' || type === 'server_error' ? 'error' : 'refused';
-}
 
 function inferenceHandler(edge: Edge, service: InferenceService, operation: Operation): RouteHandlerMethod {
   const mayStream = operation !== 'embeddings';
@@ -262,12 +33,22 @@ function inferenceHandler(edge: Edge, service: InferenceService, operation: Oper
     const onFailure = (error: unknown): void => edge.fail(request, reply, error);
     try {
       const controls = controlsFromHeaders(request.raw.headers);
-      const live = new LiveRequest({ operation, body, identity: identityOf(request), controls }, request.raw, reply.raw);
+      const live = new LiveRequest(
+        { operation, body, identity: identityOf(request), controls },
+        request.raw,
+        reply.raw,
+      );
       if (mayStream && asksForStream(body)) {
         exchange.stream = true;
-        service.inferStream(live).then((stream) => edge.relay(request, reply, stream)).catch(onFailure);
+        service
+          .inferStream(live)
+          .then((stream) => edge.relay(request, reply, stream))
+          .catch(onFailure);
       } else {
-        service.infer(live).then((answer) => sendAnswer(edge, request, reply, answer)).catch(onFailure);
+        service
+          .infer(live)
+          .then((answer) => sendAnswer(edge, request, reply, answer))
+          .catch(onFailure);
       }
     } catch (error) {
       onFailure(error);
@@ -300,9 +81,13 @@ function addModelRoutes(edge: Edge, service: InferenceService): void {
     handler: (request, reply) => {
       const name = (request.params as { '*': string })['*'];
       const notFound = (names: readonly string[]): RepriseError =>
-        new RepriseError('model_not_found', `There is no model ${JSON.stringify(name)}; there is ${names.join(', ')}.`, {
-          param: 'model',
-        });
+        new RepriseError(
+          'model_not_found',
+          `There is no model ${JSON.stringify(name)}; there is ${names.join(', ')}.`,
+          {
+            param: 'model',
+          },
+        );
       service.models(identityOf(request)).then(
         (names) => {
           if (names.includes(name)) edge.sendJson(request, reply, modelObject(name));

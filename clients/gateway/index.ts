@@ -8,10 +8,13 @@ export {
   controlsFromHeaders,
 } from './controls.ts';
 export type { ControlFields, ControlNames, RequestHeaders } from './controls.ts';
-export { Edge, exchangeOf, identityOf, repriseGateway } from './gateway.ts';
-export type { EdgeRoute, GatewayOptions, ResolveIdentity } from './gateway.ts';
+export { Edge, exchangeOf, failedOutcome, identityOf, sendError } from './edge.ts';
+export type { EdgeAnswer, EdgeOptions, EdgeRoute, ResolveIdentity } from './edge.ts';
 export { edgeError, errorJson, errorReply } from './error-reply.ts';
 export type { ErrorReply } from './error-reply.ts';
-export type { RequestRecord } from './exchange.ts';
+export { Exchange, LiveRequest } from './exchange.ts';
+export type { ExchangeEnd, RequestRecord } from './exchange.ts';
+export { repriseGateway } from './gateway.ts';
+export type { GatewayOptions } from './gateway.ts';
 export { topLevelMember } from './member-scan.ts';
 export type { ByteRange } from './member-scan.ts';

@@ -1,5 +1,15 @@
 import type { CacheStatus } from '../../runtime/ports/service.ts';
 
+/** Every header that tells of the cache. */
+export const STATUS_HEADERS: readonly string[] = [
+  'cache-status',
+  'age',
+  'x-reprise-entry',
+  'x-reprise-similarity',
+  'x-reprise-probability',
+  'x-reprise-unconfirmed',
+];
+
 const TOKEN = /^[A-Za-z*][A-Za-z0-9!#$%&'*+.^_`|~:/-]*$/;
 
 function parameterText(text: string): string {

@@ -116,6 +116,13 @@ export function upstreamBody(tree: JsonObject, options: { readonly stream: boole
   return encoder.encode(stringifyJson(body));
 }
 
+/** The fields of a body that count, in canonical form: the text that a key of a part of a request is made from. */
+export function keyedJson(tree: JsonObject, isolateUser: boolean): string {
+  const writer = new SegmentWriter(undefined, []);
+  writer.body(tree, isolateUser);
+  return joinSegments(writer.end());
+}
+
 /** A short hash of each field that counts, messages field by field: tells in which fields two requests differ. */
 export function fieldHashes(tree: JsonObject, hash: Hash): ReadonlyMap<string, string> {
   const hashes = new Map<string, string>();
@@ -271,7 +278,7 @@ class SegmentWriter {
       this.#fixed.push(this.#text);
       this.#asked.push(canonicalJson(value, this.#blank));
       this.#text = '';
-    } else if (name === 'content' && Array.isArray(value)) {
+    } else if (Array.isArray(value) && value.includes(next.holder)) {
       this.#text += '[';
       for (const part of value) {
         this.#object(part as JsonObject);

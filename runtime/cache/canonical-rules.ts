@@ -53,7 +53,7 @@ export function compileRules(rules: RequestRules): CompiledRules {
 
 /**
  * One function for all blank rules, applied in order; undefined for none. Fails with `config_invalid` on a pattern
- * that doesn't compile, matches the empty string, or repeats a repetition (its time could explode).
+ * that doesn't compile, matches the empty string, refers back, or repeats a repetition or a choice (its time could explode).
  */
 export function compileBlankRules(rules: readonly BlankRule[]): ((text: string) => string) | undefined {
   if (rules.length === 0) return undefined;
@@ -76,7 +76,7 @@ function compilePattern(source: string): RegExp {
   }
   if (new RegExp(source, 'u').test('')) throw invalid(`The blank pattern /${source}/ matches the empty string.`);
   if (/\\[1-9]|\\k</.test(source) || repeatsRepetition(source)) {
-    throw invalid(`The blank pattern /${source}/ refers back or repeats a repetition; write it without.`);
+    throw invalid(`The blank pattern /${source}/ refers back, or repeats a repetition or a choice; write it without.`);
   }
   return pattern;
 }

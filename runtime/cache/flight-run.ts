@@ -202,7 +202,6 @@ export class FlightRun implements FlightView, FlightSink {
     this.#room?.open();
     this.#room = undefined;
     this.#wakeAll();
-    this.#land();
   }
 
   /** A participant must not take another's cancellation for its own, so a lead that ends with one has failed. */
@@ -271,12 +270,16 @@ export class FlightRun implements FlightView, FlightSink {
 
   #cutSlowReaders(): void {
     const slowestFirst = [...this.#participants].sort((a, b) => a.position - b.position);
-    const limitMs = slowestFirst.some((reader) => reader.starved) ? this.#limits.slowReaderMs : this.#limits.stuckReaderMs;
+    const limitMs = slowestFirst.some((reader) => reader.starved)
+      ? this.#limits.slowReaderMs
+      : this.#limits.stuckReaderMs;
     const nowMs = this.#clock.monotonicMs();
     for (const reader of slowestFirst) {
       if (this.#room === undefined) return;
       if (nowMs - Math.max(reader.takenAtMs, this.#room.sinceMs) < limitMs) return;
-      reader.cut(new ModelError('model_stream_truncated', 'This reader took nothing for too long while others waited.'));
+      reader.cut(
+        new ModelError('model_stream_truncated', 'This reader took nothing for too long while others waited.'),
+      );
     }
   }
 }

@@ -72,6 +72,7 @@ export class Ledger {
   #sweep: Promise<void> | undefined;
 
   constructor(deps: { grid: Grid; clock: Clock; random: Random; telemetry: Telemetry }, options: LedgerOptions) {
+    assert((options.recordsMax ?? RECORDS_MAX) >= 2, 'the list holds the last known record beside a new one');
     this.#clock = deps.clock;
     this.#random = deps.random;
     this.#telemetry = deps.telemetry;
@@ -237,11 +238,13 @@ export class Ledger {
   async #settle(options: CallOptions): Promise<ReadableHead> {
     for (let attempt = 0; attempt < SETTLE_ATTEMPTS_MAX; attempt++) {
       const startedAtMs = this.#clock.monotonicMs();
+      const revision = this.#view.revision;
       const found = await this.#store.readHead(options);
       if (found === undefined) {
         await this.#store.createHead(this.#freshHead(0), options);
       } else if (!isReadable(found) || this.#view.judge(found.head) === 'fork') {
-        await this.#beginAnew(found, 0, options);
+        // A read that was overtaken by what this node learned meanwhile shows nothing.
+        if (this.#view.revision === revision) await this.#beginAnew(found, 0, options);
       } else if (this.#view.judge(found.head) === 'current') {
         this.#goTo(found.head, startedAtMs);
         return found;

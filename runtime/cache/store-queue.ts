@@ -101,7 +101,7 @@ export class StoreQueue {
     this.#running += 1;
     const controller = new AbortController();
     let over = false;
-    const end = (error: unknown): void => {
+    const end = (error: RepriseError | undefined): void => {
       if (over) return;
       over = true;
       timer.cancel();
@@ -114,7 +114,10 @@ export class StoreQueue {
       controller.abort(late);
       end(late);
     });
-    run(store.task, { deadlineAtMs: store.deadlineAtMs, signal: controller.signal }).then(() => end(undefined), end);
+    run(store.task, { deadlineAtMs: store.deadlineAtMs, signal: controller.signal }).then(
+      () => end(undefined),
+      (error: unknown) => end(toRepriseError(error)),
+    );
   }
 
   /** Begins what waits; what is past its deadline fails without being begun. */
@@ -136,13 +139,13 @@ export class StoreQueue {
     this.#last = store;
   }
 
-  #settle(store: QueuedStore, error: unknown): void {
+  #settle(store: QueuedStore, error: RepriseError | undefined): void {
     const result: StoreResult = error === undefined ? 'stored' : 'failed';
     this.#charge(-store.bytes);
     this.#results[result].add();
     if (error !== undefined) {
       this.#failures.add();
-      this.#telemetry.log('warn', 'store_failed', { code: toRepriseError(error).code });
+      this.#telemetry.log('warn', 'store_failed', { code: error.code });
     }
     store.resolve(result);
   }

@@ -142,7 +142,7 @@ function compileUpstream(
 function required(env: Environment, name: string, path: string): string {
   const value = variable(env, name);
   if (value === undefined) {
-    throw new RepriseError('config_invalid', `${path} names the environment variable ${name}, which isn’t set.`);
+    throw new RepriseError('config_invalid', `${path} names the environment variable ${name}, which isn't set.`);
   }
   return value;
 }

@@ -48,7 +48,7 @@ function identityFaults({ identity, demo, upstreams }: Config): string[] {
   }
   if (identity.mode === 'forward' && demo.enabled) {
     faults.push(
-      'identity.mode forward can’t use the demo model, which accepts any credential: set demo.enabled: false',
+      "identity.mode forward can't use the demo model, which accepts any credential: set demo.enabled: false",
     );
   }
   if (identity.mode === 'forward' && Object.keys(upstreams).length === 0) {
@@ -76,7 +76,7 @@ function upstreamFaults({ identity, upstreams, defaultUpstream, demo, node }: Co
     }
     if (identity.mode !== 'forward' && upstream.auth === 'forward') {
       faults.push(
-        `${at}.auth forward needs identity.mode forward: else it would hand Reprise’s own keys to the upstream`,
+        `${at}.auth forward needs identity.mode forward: else it would hand Reprise's own keys to the upstream`,
       );
     }
     if (upstream.timeoutMs > node.modelTimeoutMs) {
@@ -109,8 +109,8 @@ function isUpstream(config: Upstreams, name: string): boolean {
 
 function unknownName(wrong: string, known: readonly string[]): string {
   const nearest = nearestName(wrong, known);
-  if (nearest !== undefined) return `names ${wrong}, which isn’t configured; did you mean ${nearest}?`;
-  return `names ${wrong}, which isn’t configured; there is ${known.length === 0 ? 'none' : known.slice(0, 10).join(', ')}`;
+  if (nearest !== undefined) return `names ${wrong}, which isn't configured; did you mean ${nearest}?`;
+  return `names ${wrong}, which isn't configured; there is ${known.length === 0 ? 'none' : known.slice(0, 10).join(', ')}`;
 }
 
 function modelFaults(config: Config): string[] {
@@ -128,7 +128,7 @@ function modelFaults(config: Config): string[] {
     else faults.push(`${at}.match ${rule.match} is never reached: models[${first}] is the same`);
     for (const part of ['defaults', 'overrides'] as const) {
       for (const field of Object.keys(rule[part])) {
-        if (RESERVED_FIELDS.includes(field)) faults.push(`${at}.${part}.${field} can’t be set by a rule`);
+        if (RESERVED_FIELDS.includes(field)) faults.push(`${at}.${part}.${field} can't be set by a rule`);
       }
     }
   });

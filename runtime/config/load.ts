@@ -56,7 +56,7 @@ function findFile(asked: string | false | undefined, env: Environment, cwd: stri
   const named = asked ?? variable(env, 'REPRISE_CONFIG');
   const path = resolve(cwd, named ?? 'reprise.yaml');
   if (existsSync(path)) return path;
-  if (named !== undefined) throw new RepriseError('config_invalid', `The configuration file ${named} doesn’t exist.`);
+  if (named !== undefined) throw new RepriseError('config_invalid', `The configuration file ${named} doesn't exist.`);
   return '';
 }
 
@@ -65,7 +65,7 @@ function readFile(path: string, shown: string): RawObject {
   try {
     source = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new RepriseError('config_invalid', `The configuration file ${shown} can’t be read.`, { cause });
+    throw new RepriseError('config_invalid', `The configuration file ${shown} can't be read.`, { cause });
   }
   const document = parseDocument(source, { intAsBigInt: true, prettyErrors: true });
   const [fault] = document.errors;
@@ -86,7 +86,7 @@ function readFile(path: string, shown: string): RawObject {
 function exactNumbers(value: unknown, path: readonly PropertyKey[]): unknown {
   if (typeof value === 'bigint') {
     if (Number.isSafeInteger(Number(value))) return Number(value);
-    throw new RepriseError('config_invalid', `${joinPath(path)} ${value} can’t be held exactly.`);
+    throw new RepriseError('config_invalid', `${joinPath(path)} ${value} can't be held exactly.`);
   }
   if (Array.isArray(value)) return value.map((item, index) => exactNumbers(item, [...path, index]));
   if (!isRawObject(value)) return value;

@@ -44,7 +44,7 @@ const identity = z.strictObject({
   ),
   tenant: name.default('local').describe('Tenant of every caller in mode local.'),
   keys: z.array(key).max(10_000).default([]).describe('Keys of mode keys.'),
-  verifiedMs: durationMs('How long an upstream’s acceptance of a credential counts, in mode forward.', 300_000, {
+  verifiedMs: durationMs("How long an upstream's acceptance of a credential counts, in mode forward.", 300_000, {
     min: 1_000,
     max: DAY_MS,
   }),
@@ -55,11 +55,11 @@ const identity = z.strictObject({
 const upstream = z.strictObject({
   url: z.string().max(2_048).describe('Base URL of an OpenAI-compatible server, with or without /v1.'),
   auth: choice(
-    'Whose credential the upstream gets: the configured one or the caller’s; auto: by identity mode.',
+    "Whose credential the upstream gets: the configured one or the caller's; auto: by identity mode.",
     ['auto', 'service', 'forward'],
     'auto',
   ),
-  apiKeyEnv: envName('Environment variable that holds the upstream’s key.'),
+  apiKeyEnv: envName("Environment variable that holds the upstream's key."),
   header: z
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the name of a header')
@@ -99,7 +99,7 @@ const demo = z.strictObject({
     .union([z.literal('auto'), z.boolean()], 'must be true, false or auto')
     .default('auto')
     .describe('The built-in demo model; auto: on where no upstream is configured.'),
-  firstTokenMs: durationMs('Declared latency of the demo model’s first token.', 120, { max: 60_000 }),
+  firstTokenMs: durationMs("Declared latency of the demo model's first token.", 120, { max: 60_000 }),
   perTokenMs: durationMs('Declared latency of each further token.', 4, { max: 60_000 }),
 });
 
@@ -128,7 +128,7 @@ const cache = z.strictObject({
     max: 3_600_000,
   }),
   unconfirmedMs: durationMs(
-    'How long namespaces that aren’t strict serve hits without a confirmed ledger.',
+    "How long namespaces that aren't strict serve hits without a confirmed ledger.",
     CACHE.unconfirmedMs,
     { max: DAY_MS },
   ),
@@ -157,8 +157,8 @@ const cache = z.strictObject({
 });
 
 const embedder = z.strictObject({
-  name: text('Name of the embedding model, part of the embedder’s id.', 'all-minilm-l6-v2-q', 128),
-  modelDir: text('Folder of the model’s files; empty: `models` in the data folder of the set-up.', '', 4_096),
+  name: text("Name of the embedding model, part of the embedder's id.", 'all-minilm-l6-v2-q', 128),
+  modelDir: text("Folder of the model's files; empty: `models` in the data folder of the set-up.", '', 4_096),
   windowTokens: count('Longest text that is embedded whole, tokens.', 256, { min: 8, max: 131_072 }),
   threads: count('Worker threads.', 1, { min: 1, max: 64 }),
   intraOpThreads: count('Threads within one inference.', 1, { min: 1, max: 64 }),
@@ -167,7 +167,7 @@ const embedder = z.strictObject({
     .min(1)
     .max(4)
     .default(['cpu'])
-    .describe('Execution providers in order of preference; one that isn’t there falls back to cpu.'),
+    .describe("Execution providers in order of preference; one that isn't there falls back to cpu."),
 });
 
 const semantic = z.strictObject({
@@ -186,7 +186,7 @@ const semantic = z.strictObject({
   cellsMax: count('Live cells on this node.', SEMANTIC.cellsMax, { min: 1, max: 1_000_000 }),
   cellVectorsMax: count('Vectors in one cell.', SEMANTIC.cellVectorsMax, { min: 1, max: 10_000_000 }),
   codeBits: count('Width of an LSH code.', SEMANTIC.codeBits, { min: 1, max: 32 }),
-  probesMax: count('Neighbouring cells that are probed beside a text’s own.', SEMANTIC.probesMax, { max: 64 }),
+  probesMax: count("Neighbouring cells that are probed beside a text's own.", SEMANTIC.probesMax, { max: 64 }),
 });
 
 const sampling = z.discriminatedUnion('kind', [
@@ -211,7 +211,7 @@ const namespace = z.strictObject({
     .max(32)
     .default([])
     .describe('Volatile parts of texts that the key must not see: `pattern` (a regular expression), `replacement`.'),
-  isolateUser: flag('Count the body’s `user` into the key.', DEFAULT_NAMESPACE.isolateUser),
+  isolateUser: flag("Count the body's `user` into the key.", DEFAULT_NAMESPACE.isolateUser),
 });
 
 const domain = z.strictObject({
@@ -235,7 +235,7 @@ export const settingsSchema = z.strictObject({
   dataDir: text('Folder for what the node keeps; relative to the working folder.', '.reprise', 4_096),
   server: server.prefault({}).describe('What the node listens on.'),
   identity: identity.prefault({}).describe('Who may ask.'),
-  upstreams: z.record(name, upstream).default({}).describe('Models upstream, by name.'),
+  upstreams: z.record(name, upstream).default({}).meta({ description: 'Models upstream, by name.', default: {} }),
   defaultUpstream: text('Upstream of model names that no rule claims; empty: the only one there is.', '', 64),
   modelTimeoutMs: durationMs('Deadline of a model call.', DEFAULT_NODE_OPTIONS.modelTimeoutMs, { min: 1 }),
   models: z.array(modelRule).max(1_000).default([]).describe('How model names are served; the first rule that fits.'),
@@ -243,9 +243,15 @@ export const settingsSchema = z.strictObject({
   grid: grid.prefault({}).describe('The grid.'),
   cache: cache.prefault({}).describe('The cache.'),
   semantic: semantic.prefault({}).describe('Semantic matching.'),
-  namespaces: z.record(name, namespace).default({}).describe('Namespaces by name; `default` is always there.'),
+  namespaces: z
+    .record(name, namespace)
+    .default({})
+    .meta({ description: 'Namespaces by name; `default` is always there.', default: {} }),
   defaultNamespace: name.default('default').describe('Namespace of requests that name none.'),
-  domains: z.record(name, domain).default({}).describe('Domains by name; `default` is always there.'),
+  domains: z
+    .record(name, domain)
+    .default({})
+    .meta({ description: 'Domains by name; `default` is always there.', default: {} }),
   telemetry: telemetry.prefault({}).describe('Logs and metrics.'),
 });
 
@@ -257,6 +263,14 @@ export type SettingsInput = z.input<typeof settingsSchema>;
 
 /** JSON Schema of `reprise.yaml`, for editors and the docs. */
 export function settingsJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(settingsSchema, { io: 'input', unrepresentable: 'any' });
+  const schema = z.toJSONSchema(settingsSchema, {
+    io: 'input',
+    unrepresentable: 'any',
+    // The default of a field that is parsed from a text gets lost on the way to its input form.
+    override: ({ zodSchema, jsonSchema }) => {
+      const fallback = z.globalRegistry.get(zodSchema)?.['default'];
+      if (fallback !== undefined) jsonSchema.default = fallback as never;
+    },
+  });
   return { ...schema, title: 'reprise.yaml' };
 }

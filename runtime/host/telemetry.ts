@@ -82,6 +82,18 @@ export class HostTelemetry implements Telemetry {
     this.#logger[level](fields ?? {}, event);
   }
 
+  /** A failure that is no coded error: a bug. Its name and frames are logged, not its message, which may quote a prompt. */
+  failure(event: string, error: unknown, fields: LogFields = {}): void {
+    const isError = error instanceof Error;
+    const frames = isError ? (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')) : [];
+    this.#logger.error({ ...fields, name: isError ? error.name : typeof error, frames }, event);
+  }
+
+  /** Writes out what is buffered. */
+  flush(): void {
+    this.#logger.flush();
+  }
+
   #child<T>(name: MetricName, labels: readonly string[], create: (values: string[]) => T): T {
     let id: string = name;
     for (const label of labels) id += `\n${label}`;

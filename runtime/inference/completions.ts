@@ -144,7 +144,7 @@ export class Completions {
     }
     const cause = miss.bypass === '' ? participant.cause : miss.bypass;
     const stored = this.#deps.store.wanted(prepared);
-    if (cause !== '' && cause !== 'alone') return calledStatus(prepared, { outcome: 'bypass', detail: cause, stored });
+    if (cause !== '' && cause !== 'asked') return calledStatus(prepared, { outcome: 'bypass', detail: cause, stored });
     if (prepared.controls.noCache === true) {
       return calledStatus(prepared, { outcome: 'bypass', detail: 'no-cache', stored });
     }

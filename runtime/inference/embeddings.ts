@@ -1,5 +1,5 @@
 import { RepriseError, toRepriseError, assert } from '../errors.ts';
-import { upstreamBody } from '../cache/canonical-request.ts';
+import { keyedJson, upstreamBody } from '../cache/canonical-request.ts';
 import type { JsonValue } from '../cache/json.ts';
 import { deriveKey } from '../cache/key.ts';
 import { canonicalJson } from '../cache/json.ts';
@@ -77,7 +77,7 @@ export class Embeddings {
     const { tree } = prepared.canonical();
     const rest = new Map(tree);
     rest.delete('input');
-    const restText = keyedText(rest, prepared.facts);
+    const restText = keyedJson(rest, prepared.namespace.isolateUser);
     return inputItems(tree).map((value) => {
       const itemHash = this.#deps.hash.sha256Hex(`reprise/embedding-item/1\n${restText}\n${canonicalJson(value)}`);
       const key = deriveKey(this.#deps.hash, prepared.parts, itemHash);
@@ -167,7 +167,7 @@ export class Embeddings {
       const items = splitAnswer(reply.body, values);
       const modelMs = clock.monotonicMs() - startedAtMs;
       accounting.modelCall('embeddings', 'ok', modelMs);
-      if (identity.credential !== undefined) credentials?.accepted(identity.credential);
+      if (identity.credential !== undefined) credentials?.accepted(identity.credential, startedAtMs);
       items.forEach((item, index) => this.#offer(slots[index]!, item, calledAtMs, modelMs));
       return items;
     } catch (error) {
@@ -220,6 +220,7 @@ export class Embeddings {
       entryId: slots.length === 1 ? slots[0]!.prepared.key : '',
       unconfirmed: founds.some((found) => found.unconfirmed),
       stale: founds.some((found) => found.stale),
+      model: prepared.parts.model,
     };
     if (calledCount === 0) return { ...base, outcome: 'hit', detail: worst(slots) };
     if (bypass !== '') return { ...base, outcome: 'bypass', detail: bypass };

@@ -71,16 +71,16 @@ export class Lookup {
 
   async find(prepared: Prepared): Promise<LookupHit | LookupMiss> {
     if (!readable(prepared)) return { kind: 'miss', bypass: prepared.bypass, embedding: undefined };
-    const options: CallOptions = { deadlineAtMs: prepared.startedAtMs + this.#lookupBudgetMs, signal: prepared.signal };
+    const deadlineAtMs = prepared.startedAtMs + this.#lookupBudgetMs;
     let bypass = '';
     try {
-      const found = await this.#deps.tiers.get(prepared.key, prepared.terms, options);
+      const found = await this.#deps.tiers.get(prepared.key, prepared.terms, { deadlineAtMs });
       if (found !== undefined) return exactHit(found);
     } catch (error) {
       if (prepared.signal.aborted) throw error;
       bypass = toRepriseError(error).code;
     }
-    const semantic = await this.#semantic(prepared, options);
+    const semantic = await this.#semantic(prepared, { deadlineAtMs, signal: prepared.signal });
     if (semantic.hit !== undefined) return semantic.hit;
     bypass ||= semantic.bypass;
     if (bypass !== '') this.#deps.telemetry.counter('reprise_bypasses_total', bypass).add();

@@ -95,7 +95,7 @@ export class ModelCalls {
         ? await this.#stream(plan, sink, signal, timing)
         : await this.#unary(plan, sink, signal, timing);
       accounting.modelCall(prepared.operation, 'ok', clock.monotonicMs() - timing.startedAtMs);
-      if (credential !== undefined) credentials?.accepted(credential);
+      if (credential !== undefined) credentials?.accepted(credential, timing.startedAtMs);
       plan.state.usage = answer?.usage;
       return { settled: answer === undefined ? SETTLED : this.#deps.store.offer(prepared, answer, plan.embedding) };
     } catch (error) {

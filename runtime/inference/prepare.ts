@@ -112,7 +112,10 @@ export class Preparer {
       operation: input.operation,
       identity: input.identity,
       controls,
-      signal: input.signal ?? NEVER,
+      // Read late: making a signal costs more than a hit.
+      get signal() {
+        return input.signal ?? NEVER;
+      },
       traceparent: input.traceparent,
       facts,
       resolved,

@@ -22,6 +22,7 @@ export function hitStatus(hit: LookupHit, prepared: Prepared, nowMs: number): Ca
     entryId: entry.key,
     unconfirmed,
     stale,
+    model: prepared.parts.model,
   };
   if (hit.similarity === undefined) return status;
   return {
@@ -46,6 +47,7 @@ export function calledStatus(
     entryId: call.stored || call.outcome === 'hit' ? prepared.key : '',
     unconfirmed: false,
     stale: false,
+    model: prepared.parts.model,
   };
 }
 

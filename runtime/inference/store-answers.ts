@@ -71,7 +71,9 @@ export class StoreAnswers {
     }
     const entry = this.entryOf(prepared, answer);
     const bytes = entry.payload.byteLength + entry.askedText.length * 2 + 512;
-    await this.#deps.queue.offer(bytes, (options) => this.#write(prepared, entry, embedding, options));
+    await this.#deps.queue.offer(bytes, async (options) => {
+      await this.#write(prepared, entry, embedding, options);
+    });
   }
 
   /** Stores now and waits; for the Store call. False when it was refused or a newer one was kept. */

@@ -144,6 +144,6 @@ function quoted(text: string): string {
 
 function shortened(text: string): string {
   if (text.length <= RESTATED_MAX) return text;
-  const points = [...text.slice(0, RESTATED_MAX + 1)];
-  return `${points.slice(0, -1).join('')}…`;
+  // A surrogate pair that the cut would split goes whole.
+  return `${text.slice(0, RESTATED_MAX).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

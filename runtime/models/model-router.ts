@@ -1,16 +1,7 @@
 import { RepriseError } from '../errors.ts';
 import type { Model, Operation } from '../ports/model.ts';
+import type { ModelDirectory, ResolvedModel } from '../ports/model-directory.ts';
 import type { ModelRule } from '../ports/options.ts';
-
-/** Where a model name leads. */
-export interface ModelRoute {
-  readonly upstreamName: string;
-  readonly upstream: Model;
-  /** The rule that claimed the name; undefined when the name went to the default upstream. */
-  readonly rule: ModelRule | undefined;
-  /** Name to ask the upstream for. */
-  readonly model: string;
-}
 
 export interface ModelRouterOptions {
   /** In order: the first that fits wins. */
@@ -20,56 +11,64 @@ export interface ModelRouterOptions {
   readonly defaultUpstream: string;
 }
 
+const CATCH_ALL: ModelRule = {
+  match: '*',
+  upstream: '',
+  as: '',
+  version: '',
+  operations: [],
+  defaults: {},
+  overrides: {},
+  price: { promptPerMillion: 0, completionPerMillion: 0 },
+};
 const NAMES_SHOWN_MAX = 20;
 const ASKED_SHOWN_MAX = 100;
 const NAMES_MAX = 2_000;
 
-/** The upstreams by model name. Immutable. */
-export class ModelRouter {
-  readonly #options: ModelRouterOptions;
+/** The upstreams by model name: the `ModelDirectory` of a node. Immutable. */
+export class ModelRouter implements ModelDirectory {
+  readonly #upstreams: ReadonlyMap<string, Model>;
+  /** In order; the default upstream comes last and claims every name. */
+  readonly #resolved: readonly ResolvedModel[];
 
   /** Errors: `config_invalid` when a rule or the default names an upstream that isn't there. */
   constructor(options: ModelRouterOptions) {
-    this.#options = options;
-    const named = options.rules.map((rule) => rule.upstream);
-    if (options.defaultUpstream !== '') named.push(options.defaultUpstream);
-    for (const name of named) {
-      if (options.upstreams.has(name)) continue;
+    this.#upstreams = options.upstreams;
+    const { rules, defaultUpstream } = options;
+    const all = defaultUpstream === '' ? rules : [...rules, { ...CATCH_ALL, upstream: defaultUpstream }];
+    this.#resolved = all.map((rule) => {
+      const model = options.upstreams.get(rule.upstream);
+      if (model !== undefined) return { rule, upstream: rule.upstream, model };
       const known = [...options.upstreams.keys()].join(', ');
-      throw new RepriseError('config_invalid', `A model rule names the upstream "${name}"; there is: ${known}.`);
-    }
+      throw new RepriseError(
+        'config_invalid',
+        `A model rule names the upstream "${rule.upstream}"; there is: ${known}.`,
+      );
+    });
   }
 
-  /** Errors: `model_not_found`, naming what there is. */
-  route(model: string, operation: Operation): ModelRoute {
-    for (const rule of this.#options.rules) {
-      if (!claims(rule, model, operation)) continue;
-      const upstream = this.#options.upstreams.get(rule.upstream);
-      if (upstream === undefined) continue;
-      return { upstreamName: rule.upstream, upstream, rule, model: rule.as === '' ? model : rule.as };
+  resolve(name: string, operation: Operation): ResolvedModel {
+    for (const resolved of this.#resolved) {
+      if (serves(resolved.rule, operation) && matchesGlob(resolved.rule.match, name)) return resolved;
     }
-    const upstreamName = this.#options.defaultUpstream;
-    const upstream = this.#options.upstreams.get(upstreamName);
-    if (upstream === undefined) throw this.#notFound(model, operation);
-    return { upstreamName, upstream, rule: undefined, model };
+    throw this.#notFound(name, operation);
   }
 
-  /** Names for `/v1/models`, sorted: those that rules spell out, and what upstreams tell of theirs; one that fails adds nothing. */
-  async names(): Promise<readonly string[]> {
+  /** Names that rules spell out, and those that upstreams tell of and a rule claims; an upstream that fails adds none. */
+  async list(): Promise<readonly string[]> {
     const names = new Set<string>();
-    const patterns = new Map<string, string[]>();
-    for (const rule of this.#options.rules) {
+    const globs = new Map<string, string[]>();
+    for (const { rule, upstream } of this.#resolved) {
       if (!rule.match.includes('*')) names.add(rule.match);
-      else patterns.set(rule.upstream, [...(patterns.get(rule.upstream) ?? []), rule.match]);
+      else globs.set(upstream, [...(globs.get(upstream) ?? []), rule.match]);
     }
-    if (this.#options.defaultUpstream !== '') patterns.set(this.#options.defaultUpstream, ['*']);
-    const told = [...patterns].map(async ([upstreamName, globs]) => {
+    const told = [...globs].map(async ([upstream, patterns]) => {
       const list =
-        (await this.#options.upstreams
-          .get(upstreamName)
+        (await this.#upstreams
+          .get(upstream)
           ?.models()
           .catch(() => [])) ?? [];
-      return list.filter((name) => globs.some((glob) => matchesGlob(glob, name)));
+      return list.filter((name) => patterns.some((pattern) => matchesGlob(pattern, name)));
     });
     for (const list of await Promise.all(told)) {
       for (const name of list) names.add(name);
@@ -79,21 +78,17 @@ export class ModelRouter {
 
   /** Closes every upstream. */
   async close(): Promise<void> {
-    await Promise.all([...this.#options.upstreams.values()].map((upstream) => upstream.close()));
+    await Promise.all([...this.#upstreams.values()].map((upstream) => upstream.close()));
   }
 
   #notFound(model: string, operation: Operation): RepriseError {
-    const serving = this.#options.rules.filter((rule) => serves(rule, operation)).map((rule) => rule.match);
+    const serving = this.#resolved.filter(({ rule }) => serves(rule, operation)).map(({ rule }) => rule.match);
     const shown = serving.slice(0, NAMES_SHOWN_MAX).join(', ');
     const more = serving.length > NAMES_SHOWN_MAX ? ` and ${serving.length - NAMES_SHOWN_MAX} more` : '';
     const asked = model.length > ASKED_SHOWN_MAX ? `${model.slice(0, ASKED_SHOWN_MAX)}…` : model;
     const there = serving.length === 0 ? `no model serves ${operation}` : `there is: ${shown}${more}`;
     return new RepriseError('model_not_found', `The model "${asked}" is not known; ${there}.`, { param: 'model' });
   }
-}
-
-function claims(rule: ModelRule, model: string, operation: Operation): boolean {
-  return serves(rule, operation) && matchesGlob(rule.match, model);
 }
 
 function serves(rule: ModelRule, operation: Operation): boolean {

@@ -22,11 +22,13 @@ export interface OpenAiHttpOptions {
   readonly auth: 'service' | 'forward';
   /** Empty: none is sent. */
   readonly apiKey: string;
-  /** Header that carries the credential; `authorization` as a bearer token. */
-  readonly header: 'authorization' | 'api-key' | 'x-api-key';
+  /** Lower-case name of the header that carries the credential; `authorization` as a bearer token. */
+  readonly header: string;
   readonly concurrencyMax: number;
   readonly queueMax: number;
   readonly queueTimeoutMs: number;
+  /** Longest call, waiting included; the caller's own deadline may be shorter. */
+  readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   /** Tries after the first, only where connecting failed. */
   readonly retriesMax: number;
@@ -60,6 +62,7 @@ export const DEFAULT_OPENAI_HTTP_OPTIONS: Omit<OpenAiHttpOptions, 'name' | 'url'
   concurrencyMax: 256,
   queueMax: 1_024,
   queueTimeoutMs: 30_000,
+  timeoutMs: 600_000,
   connectTimeoutMs: 5_000,
   retriesMax: 2,
   retryDelayMs: 50,
@@ -150,8 +153,10 @@ export class OpenAiHttpModel implements Model {
   }
 
   async #begin(request: ModelRequest, options: ModelCallOptions): Promise<UpstreamCall> {
-    const release = await this.#slots.acquire({ ...options, lane: this.#lane(request) });
-    return new UpstreamCall(this.#clock, this.#options.name, options, release);
+    const { signal } = options;
+    const deadlineAtMs = Math.min(options.deadlineAtMs, this.#clock.monotonicMs() + this.#options.timeoutMs);
+    const release = await this.#slots.acquire({ signal, deadlineAtMs, lane: this.#lane(request) });
+    return new UpstreamCall(this.#clock, this.#options.name, { signal, deadlineAtMs }, release);
   }
 
   /** A forwarded credential over its quota pauses its owner, not everybody. */

@@ -23,7 +23,7 @@ export class LshCoder {
   readonly #dimensions: number;
 
   constructor(hash: Hash, options: { embedderId: string; dimensions: number; bits: number }) {
-    assert(options.bits >= 1 && options.bits <= 24, 'an LSH code has 1 to 24 bits');
+    assert(options.bits >= 1 && options.bits <= 32, 'an LSH code has 1 to 32 bits');
     this.bits = options.bits;
     this.#dimensions = options.dimensions;
     this.#planes = drawPlanes(hash.sha256(`lsh/1/${options.embedderId}`), options.bits * options.dimensions);
@@ -38,7 +38,7 @@ export class LshCoder {
       let sum = 0;
       for (let i = 0; i < vector.length; i += 1) sum += (vector[i] ?? 0) * (this.#planes[offset + i] ?? 0);
       margins[bit] = sum;
-      if (sum >= 0) code |= 1 << bit;
+      if (sum >= 0) code = (code | (1 << bit)) >>> 0;
     }
     return { code, margins };
   }
@@ -48,7 +48,9 @@ export class LshCoder {
    * (query-directed probing: Lv et al., "Multi-Probe LSH", VLDB 2007, section 4.4). Ties: the smaller code first.
    */
   probes(coded: LshCode, probesMax: number): readonly number[] {
-    const order = [...coded.margins.keys()].sort((a, b) => square(coded.margins, a) - square(coded.margins, b) || a - b);
+    const order = [...coded.margins.keys()].sort(
+      (a, b) => square(coded.margins, a) - square(coded.margins, b) || a - b,
+    );
     const codes = [coded.code];
     const frontier: Perturbation[] = order.length === 0 ? [] : [perturbation(coded, order, [0])];
     while (codes.length <= probesMax && frontier.length > 0) {
@@ -89,7 +91,7 @@ function perturbation(coded: LshCode, order: readonly number[], ranks: readonly 
   for (const rank of ranks) {
     const bit = order[rank] ?? 0;
     score += square(coded.margins, bit);
-    code ^= 1 << bit;
+    code = (code ^ (1 << bit)) >>> 0;
   }
   return { ranks, score, code };
 }

@@ -38,7 +38,6 @@ const ALIASES: readonly string[] = [
   'repair fix mend',
   'delete remove erase',
   'change modify alter edit',
-  'create make',
   'find locate',
   'obtain receive',
   'send transmit',
@@ -72,14 +71,12 @@ const ALIASES: readonly string[] = [
   'film movie',
   'lift elevator',
   'email mail',
-  'internet web',
   'setup set',
   'login log signin',
   'versus vs',
   'approximately approx roughly',
   'maximum max',
   'minimum min',
-  'number no',
   'reason cause',
   'allow permit let',
   'method approach',
@@ -92,7 +89,6 @@ const ALIASES: readonly string[] = [
   'dad father',
   'kid child children',
   'cost price',
-  'doesnt dont',
 ];
 
 /** Word → its group's name. */

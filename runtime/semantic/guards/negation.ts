@@ -29,10 +29,14 @@ function targetAfter(tokens: readonly Token[], index: number): string {
   for (let at = index + 1; at < tokens.length; at += 1) {
     const token = tokens[at];
     if (token === undefined || token.kind === 'stop') return '';
-    if (token.kind !== 'word' || FUNCTION_WORDS.has(token.lower) || isNegator(token.lower)) continue;
-    return stem(token.lower);
+    if (token.kind !== 'word' || isGrammar(token.lower) || isNegator(token.lower)) continue;
+    return stem(token.lower.replace(/'.*$/u, ''));
   }
   return '';
+}
+
+function isGrammar(lower: string): boolean {
+  return FUNCTION_WORDS.has(lower) || FUNCTION_WORDS.has(lower.replace(/'.*$/u, ''));
 }
 
 /** True when one text denies what the other doesn't, or says the contrary: negations, opposites, contrary prefixes. Symmetric. */

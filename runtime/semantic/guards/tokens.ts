@@ -20,7 +20,7 @@ const MARKS = /\p{M}+/gu;
 
 /** The tokens of a text in order. Linear in its length; any string is accepted. */
 export function tokenise(text: string): readonly Token[] {
-  const chars = [...text];
+  const chars = Array.from(text);
   const tokens: Token[] = [];
   let first = true;
   let at = 0;

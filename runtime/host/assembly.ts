@@ -1,0 +1,155 @@
+import { MemoryGrid } from '../../grid/memory/memory-grid.ts';
+import type { Config, UpstreamConfig } from '../config/index.ts';
+import { DEMO_UPSTREAM } from '../config/index.ts';
+import { DEFAULT_IDENTITY_OPTIONS, IdentityResolver } from '../inference/identity.ts';
+import { DemoModel } from '../models/demo-model.ts';
+import { ModelRouter } from '../models/model-router.ts';
+import { DEFAULT_OPENAI_HTTP_OPTIONS, OpenAiHttpModel } from '../models/openai-http.ts';
+import { createNode, LOCAL_EMBEDDER, type NodePorts, type RepriseNode } from '../node/node.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Embedder } from '../ports/embedder.ts';
+import type { Model, Operation } from '../ports/model.ts';
+import type { ModelRule } from '../ports/options.ts';
+import { openEmbedder } from './embedding/open-embedder.ts';
+import { FileStorage } from './file-storage.ts';
+import { NodeHash } from './node-hash.ts';
+import { SystemClock } from './system-clock.ts';
+import { SystemRandom } from './system-random.ts';
+import type { HostTelemetry } from './telemetry.ts';
+
+/** A node with its real adapters. */
+export interface Assembly {
+  readonly node: RepriseNode;
+  readonly identity: IdentityResolver;
+  /** Stops the node, its upstreams and its embedder. */
+  stop(): Promise<void>;
+}
+
+export interface AssemblyOverrides {
+  /** Instead of the configured embedding model. */
+  readonly embedder?: Embedder | { readonly missing: string };
+  /** Further upstreams by name; they win over configured ones. */
+  readonly upstreams?: ReadonlyMap<string, Model>;
+  readonly clock?: Clock;
+}
+
+/** Puts a node together as the configuration says. The embedding model loads before this resolves. */
+export async function assemble(
+  config: Config,
+  telemetry: HostTelemetry,
+  overrides: AssemblyOverrides = {},
+): Promise<Assembly> {
+  const clock = overrides.clock ?? new SystemClock();
+  const hash = new NodeHash();
+  const { memory } = config.grid;
+  const grid = new MemoryGrid(
+    { clock },
+    {
+      roles: { entries: { bytesMax: memory.entriesBytesMax }, vectors: { bytesMax: memory.vectorsBytesMax } },
+      policy: config.node.cache.policy,
+    },
+  );
+  const embedder = await embedderOf(config, clock, telemetry, overrides);
+  const identity = new IdentityResolver(
+    { hash, clock },
+    {
+      ...DEFAULT_IDENTITY_OPTIONS,
+      mode: config.identity.mode,
+      tenant: config.identity.tenant,
+      keys: config.identity.keys,
+      verifiedMs: config.identity.verifiedMs,
+      verifiedMax: config.identity.verifiedMax,
+      adminTokenSha256: config.identity.adminTokenSha256,
+    },
+  );
+  const upstreams = upstreamsOf(config, clock, telemetry);
+  for (const [name, model] of overrides.upstreams ?? []) upstreams.set(name, model);
+  let router: ModelRouter | undefined;
+  const ports: NodePorts = {
+    clock,
+    random: new SystemRandom(),
+    hash,
+    telemetry,
+    grid,
+    localGrid: grid,
+    storage: new FileStorage(config.dataDir),
+    credentials: identity,
+    models: (local) => {
+      if (local !== undefined) upstreams.set(LOCAL_EMBEDDER, local);
+      router = new ModelRouter({
+        rules: [...config.node.models, ...localRules(config, local !== undefined)],
+        upstreams,
+        defaultUpstream: config.defaultUpstream,
+      });
+      return router;
+    },
+    ...('missing' in embedder ? { embedderMissing: embedder.missing } : { embedder }),
+  };
+  const node = createNode(ports, config.node);
+  telemetry.onScrape(() => node.sample());
+  return {
+    node,
+    identity,
+    async stop() {
+      await node.stop();
+      await router?.close();
+      if (!('missing' in embedder)) await embedder.close();
+    },
+  };
+}
+
+/** The node's own embedder answers to its name on `/v1/embeddings`, after every configured rule. */
+function localRules(config: Config, isThere: boolean): ModelRule[] {
+  if (!isThere) return [];
+  const operations: readonly Operation[] = ['embeddings'];
+  const rule: Omit<ModelRule, 'match'> = {
+    upstream: LOCAL_EMBEDDER,
+    as: '',
+    version: '',
+    operations,
+    defaults: {},
+    overrides: {},
+    price: { promptPerMillion: 0, completionPerMillion: 0 },
+  };
+  const named = [{ ...rule, match: config.embedder.name }];
+  return config.defaultUpstream === DEMO_UPSTREAM ? [...named, { ...rule, match: '*' }] : named;
+}
+
+function embedderOf(
+  config: Config,
+  clock: Clock,
+  telemetry: HostTelemetry,
+  overrides: AssemblyOverrides,
+): Promise<Embedder | { readonly missing: string }> {
+  if (overrides.embedder !== undefined) return Promise.resolve(overrides.embedder);
+  return openEmbedder(config.embedder, { clock, telemetry });
+}
+
+function upstreamsOf(config: Config, clock: Clock, telemetry: HostTelemetry): Map<string, Model> {
+  const upstreams = new Map<string, Model>();
+  for (const [name, upstream] of Object.entries(config.upstreams)) {
+    upstreams.set(name, new OpenAiHttpModel({ clock, telemetry }, httpOptions(upstream, config)));
+  }
+  if (config.demo.enabled) {
+    const { firstTokenMs, perTokenMs } = config.demo;
+    upstreams.set(DEMO_UPSTREAM, new DemoModel({ clock }, { firstTokenMs, perTokenMs, models: ['demo'] }));
+  }
+  return upstreams;
+}
+
+function httpOptions(upstream: UpstreamConfig, config: Config): ConstructorParameters<typeof OpenAiHttpModel>[1] {
+  return {
+    ...DEFAULT_OPENAI_HTTP_OPTIONS,
+    name: upstream.name,
+    url: upstream.url,
+    auth: upstream.auth,
+    apiKey: upstream.apiKey?.reveal() ?? '',
+    header: upstream.header,
+    concurrencyMax: upstream.concurrencyMax,
+    queueMax: upstream.queueMax,
+    timeoutMs: upstream.timeoutMs > 0 ? upstream.timeoutMs : config.node.modelTimeoutMs,
+    connectTimeoutMs: upstream.connectTimeoutMs,
+    retriesMax: upstream.retriesMax,
+    answerBytesMax: upstream.answerBytesMax,
+  };
+}

@@ -1,0 +1,80 @@
+import { describeConfig, type Config } from '../config/index.ts';
+import { toRepriseError } from '../errors.ts';
+import type { Identity } from '../ports/service.ts';
+import { GrpcServer } from '../server/grpc-server.ts';
+import { HttpServer, type HttpAddress } from '../server/http-server.ts';
+import { assemble, type Assembly, type AssemblyOverrides } from './assembly.ts';
+import { HostTelemetry } from './telemetry.ts';
+
+/** A serving process: node, HTTP and gRPC. */
+export interface RunningServer {
+  readonly assembly: Assembly;
+  readonly telemetry: HostTelemetry;
+  readonly http: HttpAddress;
+  readonly grpc: { readonly host: string; readonly port: number };
+  /** Finishes running requests and streams within `limitMs`, then stops everything; a second call waits for the first. */
+  close(limitMs: number): Promise<void>;
+}
+
+/** Starts a node and its servers; what was started is stopped again when a later step fails. */
+export async function runServer(config: Config, overrides: AssemblyOverrides = {}): Promise<RunningServer> {
+  const telemetry = new HostTelemetry({ logLevel: config.telemetry.logLevel });
+  for (const warning of config.warnings) telemetry.log('warn', warning);
+  const assembly = await assemble(config, telemetry, overrides);
+  const http = httpServer(config, assembly, telemetry);
+  const grpc = grpcServer(config, assembly, telemetry);
+  try {
+    await assembly.node.start();
+    const httpAddress = await http.start();
+    const grpcAddress = await grpc.start();
+    let closing: Promise<void> | undefined;
+    const close = async (limitMs: number): Promise<void> => {
+      await Promise.all([http.close(limitMs), grpc.close(limitMs)]);
+      await assembly.node.drain(limitMs);
+      await assembly.stop();
+      telemetry.flush();
+    };
+    return {
+      assembly,
+      telemetry,
+      http: httpAddress,
+      grpc: grpcAddress,
+      close: (limitMs) => (closing ??= close(limitMs)),
+    };
+  } catch (error) {
+    await Promise.allSettled([http.close(0), grpc.close(0)]);
+    await assembly.stop();
+    throw error;
+  }
+}
+
+function httpServer(config: Config, assembly: Assembly, telemetry: HostTelemetry): HttpServer {
+  const { server } = config;
+  const described = describeConfig(config);
+  return new HttpServer({
+    service: assembly.node.service,
+    resolveIdentity: (headers): Identity => {
+      const apiKey = headers['x-api-key'] ?? headers['api-key'];
+      return assembly.identity.resolve(headers.authorization, typeof apiKey === 'string' ? apiKey : undefined);
+    },
+    host: server.host,
+    port: server.httpPort,
+    bodyBytesMax: config.node.bodyBytesMax,
+    describeConfig: () => described,
+    onInternalError: (error, requestId) => telemetry.failure('request failed', error, { requestId }),
+    ...(config.telemetry.metrics ? { metrics: () => telemetry.text() } : {}),
+    ...(server.requestLog ? { onRequestDone: (record) => telemetry.logger.info(record, 'request') } : {}),
+  });
+}
+
+function grpcServer(config: Config, assembly: Assembly, telemetry: HostTelemetry): GrpcServer {
+  const { server } = config;
+  return new GrpcServer({
+    service: assembly.node.service,
+    resolveIdentity: (authorization, apiKey) => assembly.identity.resolve(authorization, apiKey),
+    host: server.host,
+    port: server.grpcPort,
+    bodyBytesMax: config.node.bodyBytesMax,
+    onInternalError: (error: unknown) => telemetry.failure('call failed', error, { code: toRepriseError(error).code }),
+  });
+}

@@ -1,0 +1,254 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { EvictionPolicy, Resident } from './eviction-policy.ts';
+import { makePolicy, POLICIES, type PolicyName } from './policies.ts';
+
+type Step =
+  | { readonly act: 'ask'; readonly key: string; readonly bytes: number }
+  | { readonly act: 'update'; readonly key: string; readonly bytes: number }
+  | { readonly act: 'remove'; readonly key: string }
+  | { readonly act: 'clear' };
+
+const BYTES_MAX = 40;
+
+const key = fc.constantFrom(...'abcdefghijkl');
+const bytes = fc.oneof(fc.integer({ min: 0, max: 15 }), fc.constantFrom(0, BYTES_MAX, BYTES_MAX + 1));
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ act: fc.constant('ask' as const), key, bytes }) },
+  { weight: 4, arbitrary: fc.record({ act: fc.constant('update' as const), key, bytes }) },
+  { weight: 2, arbitrary: fc.record({ act: fc.constant('remove' as const), key }) },
+  { weight: 1, arbitrary: fc.constant({ act: 'clear' as const }) },
+);
+
+/** A cache of keys only, as an owner would hold them. */
+class Owner {
+  readonly residents = new Map<string, Resident>();
+  readonly policy: EvictionPolicy;
+
+  constructor(policy: EvictionPolicy) {
+    this.policy = policy;
+  }
+
+  run(next: Step): void {
+    if (next.act === 'clear') {
+      this.policy.clear();
+      this.residents.clear();
+      return;
+    }
+    const resident = this.residents.get(next.key);
+    if (next.act === 'remove') {
+      if (resident !== undefined) this.policy.remove(resident);
+      this.residents.delete(next.key);
+    } else if (resident === undefined) {
+      if (next.act === 'update') return;
+      this.policy.miss(next.key);
+      this.#take(next.key, this.policy.insert(next.key, next.bytes));
+    } else if (next.act === 'update') {
+      this.#take(next.key, this.policy.update(resident, next.bytes));
+    } else {
+      this.policy.touch(resident);
+    }
+  }
+
+  #take(owned: string, admission: ReturnType<EvictionPolicy['insert']>): void {
+    for (const victim of admission.victims) {
+      expect(this.residents.get(victim.key)).toBe(victim);
+      this.residents.delete(victim.key);
+    }
+    if (admission.resident === undefined) this.residents.delete(owned);
+    else this.residents.set(owned, admission.resident);
+  }
+}
+
+interface ModelItem {
+  readonly key: string;
+  bytes: number;
+  visited: boolean;
+}
+
+/** The naive form of a policy: an array from newest to oldest and plain searches. */
+abstract class Model {
+  items: ModelItem[] = [];
+
+  run(next: Step): void {
+    if (next.act === 'clear') {
+      this.items = [];
+      this.forget();
+      return;
+    }
+    const item = this.items.find((candidate) => candidate.key === next.key);
+    if (next.act === 'remove') {
+      if (item !== undefined) this.drop(item);
+    } else if (item === undefined) {
+      if (next.act === 'update' || next.bytes > BYTES_MAX) return;
+      while (this.sum() + next.bytes > BYTES_MAX) this.drop(this.victim(undefined));
+      this.items.unshift({ key: next.key, bytes: next.bytes, visited: false });
+    } else if (next.act === 'ask') {
+      this.touch(item);
+    } else if (next.bytes > BYTES_MAX) {
+      this.drop(item);
+    } else {
+      this.touch(item);
+      while (this.sum() - item.bytes + next.bytes > BYTES_MAX) this.drop(this.victim(item));
+      item.bytes = next.bytes;
+    }
+  }
+
+  keys(): string[] {
+    return this.items.map((item) => item.key).toSorted();
+  }
+
+  sum(): number {
+    return this.items.reduce((total, item) => total + item.bytes, 0);
+  }
+
+  drop(item: ModelItem): void {
+    this.items.splice(this.items.indexOf(item), 1);
+  }
+
+  forget(): void {
+    // Nothing but the items to forget.
+  }
+
+  abstract touch(item: ModelItem): void;
+  abstract victim(keep: ModelItem | undefined): ModelItem;
+}
+
+class LruModel extends Model {
+  touch(item: ModelItem): void {
+    this.drop(item);
+    this.items.unshift(item);
+  }
+
+  victim(): ModelItem {
+    return this.items.at(-1) as ModelItem;
+  }
+}
+
+class SieveModel extends Model {
+  hand: string | undefined = undefined;
+
+  override forget(): void {
+    this.hand = undefined;
+  }
+
+  touch(item: ModelItem): void {
+    item.visited = true;
+  }
+
+  victim(keep: ModelItem | undefined): ModelItem {
+    let at = this.items.findIndex((item) => item.key === this.hand);
+    if (at === -1) at = this.items.length - 1;
+    for (;;) {
+      const item = this.items[at] as ModelItem;
+      if (item !== keep && !item.visited) {
+        this.hand = item.key;
+        return item;
+      }
+      if (item !== keep) item.visited = false;
+      at = at === 0 ? this.items.length - 1 : at - 1;
+    }
+  }
+
+  override drop(item: ModelItem): void {
+    const at = this.items.indexOf(item);
+    if (this.hand === item.key) this.hand = this.items[at - 1]?.key;
+    super.drop(item);
+  }
+}
+
+const MODELS: Readonly<Record<PolicyName, () => Model>> = {
+  lru: () => new LruModel(),
+  sieve: () => new SieveModel(),
+};
+
+const NAMES = Object.keys(POLICIES) as PolicyName[];
+
+describe.each(NAMES)('policy %s', (name) => {
+  it('never holds more than its bound, and exactly what its owner holds', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const owner = new Owner(makePolicy(name, BYTES_MAX));
+        for (const next of steps) {
+          owner.run(next);
+          const held = [...owner.residents.values()];
+          expect(owner.policy.bytes).toBeLessThanOrEqual(BYTES_MAX);
+          expect(owner.policy.bytes).toBe(held.reduce((sum, resident) => sum + resident.bytes, 0));
+          expect(owner.policy.size).toBe(held.length);
+        }
+      }),
+    );
+  });
+
+  it('keeps what its naive model keeps after each step', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const owner = new Owner(makePolicy(name, BYTES_MAX));
+        const model = MODELS[name]();
+        for (const next of steps) {
+          owner.run(next);
+          model.run(next);
+          expect([...owner.residents.keys()].toSorted()).toEqual(model.keys());
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('refuses a key that is larger than the bound, without victims', () => {
+    const policy = makePolicy(name, 10);
+    policy.insert('a', 10);
+    expect(policy.insert('b', 11)).toEqual({ resident: undefined, victims: [] });
+    expect(policy.size).toBe(1);
+  });
+
+  it('refuses sizes that are no number of bytes', () => {
+    const policy = makePolicy(name, 10);
+    expect(() => policy.insert('a', Number.NaN)).toThrow('Reprise bug');
+    expect(() => policy.insert('a', -1)).toThrow('Reprise bug');
+    expect(() => policy.insert('a', Infinity)).toThrow('Reprise bug');
+  });
+
+  it('refuses to remove what is no longer resident', () => {
+    const policy = makePolicy(name, 10);
+    const { resident } = policy.insert('a', 1);
+    policy.remove(resident as Resident);
+    expect(() => policy.remove(resident as Resident)).toThrow('Reprise bug');
+  });
+});
+
+describe('policy lru', () => {
+  it('keeps in a smaller cache nothing that a larger one lost, for equal sizes', () => {
+    const asks = fc.array(key, { maxLength: 300 });
+    fc.assert(
+      fc.property(asks, fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 6 }), (keys, small, more) => {
+        const smaller = new Owner(makePolicy('lru', small));
+        const larger = new Owner(makePolicy('lru', small + more));
+        for (const asked of keys) {
+          smaller.run({ act: 'ask', key: asked, bytes: 1 });
+          larger.run({ act: 'ask', key: asked, bytes: 1 });
+          for (const resident of smaller.residents.keys()) expect(larger.residents.has(resident)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('policy sieve', () => {
+  it('keeps a key that is asked for again while a scan passes through', () => {
+    const owner = new Owner(makePolicy('sieve', 10));
+    owner.run({ act: 'ask', key: 'hot', bytes: 1 });
+    for (let at = 0; at < 100; at += 1) {
+      owner.run({ act: 'ask', key: `cold-${at}`, bytes: 1 });
+      owner.run({ act: 'ask', key: 'hot', bytes: 1 });
+    }
+    expect(owner.residents.has('hot')).toBe(true);
+  });
+});
+
+describe('makePolicy', () => {
+  it('takes a factory as well as a name', () => {
+    const made = makePolicy('lru', 7);
+    expect(makePolicy(() => made, 9)).toBe(made);
+  });
+});

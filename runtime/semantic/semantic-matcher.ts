@@ -1,0 +1,296 @@
+import { RepriseError, assert, hasCode, toRepriseError } from '../errors.ts';
+import type { ActorSystem } from '../actor/actor-system.ts';
+import type { CallOptions } from '../ports/call-options.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Embedder, Embedding } from '../ports/embedder.ts';
+import type { Entry } from '../ports/entry.ts';
+import type { Grid } from '../ports/grid.ts';
+import type { Hash } from '../ports/hash.ts';
+import type { DomainOptions, SemanticOptions } from '../ports/options.ts';
+import type { CandidateEvidence } from '../ports/service.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import { normaliseAskedText } from './asked-text.ts';
+import { CellDirectory } from './cell-directory.ts';
+import type { CellMatch } from './cell.ts';
+import { EmbedQueue } from './embed-queue.ts';
+import { extractFeatures } from './features.ts';
+import { Judgement } from './judgement.ts';
+import { LshCoder } from './lsh.ts';
+import { ScopeTable } from './scope-table.ts';
+import { encodeVectorRecord } from './vector-record.ts';
+
+/** What is looked for. */
+export interface SemanticQuery {
+  /** Scope hash, hex. */
+  readonly scope: string;
+  readonly askedText: string;
+  readonly domain: DomainOptions & { readonly name: string };
+  /** Raises the domain's similarity threshold; a lower value changes nothing. */
+  readonly thresholdMin?: number;
+}
+
+/** How the matcher asks for what lies outside of it. */
+export interface SemanticHooks {
+  /**
+   * A valid, unexpired entry. Undefined: it is gone for everybody (absent, expired, invalidated), and the candidate is
+   * forgotten. `unusable`: it is there but not for this request (too old for the caller, ledger unconfirmed).
+   */
+  readonly fetchEntry: (key: string) => Promise<Entry | 'unusable' | undefined>;
+  /** True for a pair that feedback has refused. */
+  readonly isRefused?: (storedKey: string, storedText: string, askedText: string) => boolean;
+}
+
+/** Why no candidate was looked at. `new-scope`: the scope's first request never pays for a look-up. */
+export type SemanticSkip = 'no-text' | 'new-scope' | 'window' | 'budget' | 'embedder' | 'degenerate';
+
+/** What became of a query. `entry` is present on a hit only. */
+export interface SemanticDecision {
+  readonly entry?: Entry;
+  readonly evidence: readonly CandidateEvidence[];
+  readonly similarity?: number;
+  readonly probability?: number;
+  readonly skipped?: SemanticSkip;
+  /** The asked text's embedding, to be handed to `remember`. */
+  readonly embedding?: Embedding;
+}
+
+/** A stored answer that later texts may be matched with. */
+export interface RememberRecord {
+  readonly scope: string;
+  readonly key: string;
+  readonly askedText: string;
+  readonly expiresAtMs: number;
+  readonly embedding?: Embedding;
+}
+
+export interface SemanticDeps {
+  readonly embedder: Embedder;
+  readonly grid: Grid;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly hash: Hash;
+  readonly actors: ActorSystem;
+}
+
+/** A text with more characters for each token of the window is too long, whatever an embedder makes of it. */
+const WINDOW_CHARACTERS_PER_TOKEN = 32;
+/** Scopes remembered after one request, for each live cell. */
+const SEEN_PER_CELL = 4;
+
+/** Finds stored answers whose asked text means the same as a new one, and remembers new ones. One a node. */
+export class SemanticMatcher {
+  readonly #deps: SemanticDeps;
+  readonly #options: SemanticOptions;
+  readonly #queue: EmbedQueue;
+  readonly #coder: LshCoder;
+  readonly #scopes: ScopeTable;
+  readonly #cells: CellDirectory;
+
+  constructor(deps: SemanticDeps, options: SemanticOptions) {
+    const { embedder, clock, telemetry } = deps;
+    this.#deps = deps;
+    this.#options = options;
+    this.#queue = new EmbedQueue(
+      { embedder, clock, telemetry },
+      {
+        queueMax: options.embedQueueMax,
+        batchMax: options.embedBatchMax,
+        timeoutMs: options.embedTimeoutMs,
+        cacheBytesMax: options.vectorCacheBytesMax,
+      },
+    );
+    this.#coder = new LshCoder(deps.hash, {
+      embedderId: embedder.id,
+      dimensions: embedder.dimensions,
+      bits: options.codeBits,
+    });
+    this.#scopes = new ScopeTable({ seenMax: options.cellsMax * SEEN_PER_CELL, liveMax: options.cellsMax });
+    this.#cells = new CellDirectory(deps, options);
+  }
+
+  /** Whether the embedder works; for readiness. */
+  get state(): { readonly ready: boolean; readonly embedderId: string; readonly detail: string } {
+    const { id } = this.#deps.embedder;
+    const { failure } = this.#queue;
+    if (failure === undefined) return { ready: true, embedderId: id, detail: `embedding with ${id}` };
+    return { ready: false, embedderId: id, detail: `${id} fails: ${failure.code}` };
+  }
+
+  /** How long a text that is queued now would wait for its vector, milliseconds. */
+  expectedWaitMs(): number {
+    return this.#queue.expectedWaitMs();
+  }
+
+  /** The best stored answer that serves, or why there is none. Rejects only when the caller leaves. */
+  async find(query: SemanticQuery, hooks: SemanticHooks, options: CallOptions): Promise<SemanticDecision> {
+    const text = normaliseAskedText(query.askedText);
+    if (text === '') return skip('no-text');
+    if (this.#isTooLong(text)) return skip('window');
+    if (!this.#scopes.isKnown(query.scope)) return skip('new-scope');
+    const embedded = await this.#embedWithin(text, options);
+    if (typeof embedded === 'string') return skip(embedded);
+    if (embedded.truncated) return { ...skip('window'), embedding: embedded };
+    const matches = await this.#candidates(query.scope, embedded, options);
+    if (matches === undefined) return { ...skip('budget'), embedding: embedded };
+    return { ...(await this.#judge({ query, text, matches, hooks, options })), embedding: embedded };
+  }
+
+  /**
+   * Writes a text's vector to the grid, then tells its cell if there is one. `window` and `degenerate`: the text takes no
+   * part; `failed`: embedder or grid did not do it. Never rejects.
+   */
+  async remember(record: RememberRecord, options: CallOptions): Promise<'stored' | 'window' | 'degenerate' | 'failed'> {
+    const text = normaliseAskedText(record.askedText);
+    if (text === '' || this.#isTooLong(text)) return 'window';
+    try {
+      const embedding = record.embedding ?? (await this.#queue.embed(text, options));
+      if (embedding.truncated) return 'window';
+      await this.#write(record, { text, embedding }, options);
+      return 'stored';
+    } catch (error) {
+      return hasCode(error, 'embedder_invalid_vector') ? 'degenerate' : 'failed';
+    }
+  }
+
+  /** Forgets a stored text, in the background: its entry is gone. */
+  forget(scope: string, key: string): void {
+    this.#cells.forget({ scope, key, tellCell: this.#scopes.isLive(scope) });
+  }
+
+  /** Embeddings of texts as they are, in order, through the same queue and vector cache. */
+  async embed(texts: readonly string[], options: CallOptions): Promise<readonly Embedding[]> {
+    const embeddings: Embedding[] = [];
+    for (let at = 0; at < texts.length; at += this.#options.embedBatchMax) {
+      const batch = texts.slice(at, at + this.#options.embedBatchMax);
+      embeddings.push(...(await Promise.all(batch.map((text) => this.#queue.embed(text, options)))));
+    }
+    return embeddings;
+  }
+
+  /** Fails what waits for the embedder and lets background work end. */
+  async stop(): Promise<void> {
+    this.#queue.stop();
+    await this.#cells.stop();
+  }
+
+  #isTooLong(text: string): boolean {
+    return text.length > this.#deps.embedder.windowTokens * WINDOW_CHARACTERS_PER_TOKEN;
+  }
+
+  async #embedWithin(text: string, options: CallOptions): Promise<Embedding | SemanticSkip> {
+    const leftMs = options.deadlineAtMs - this.#deps.clock.monotonicMs();
+    if (!this.#queue.isCached(text) && this.#queue.expectedWaitMs() > leftMs) return 'budget';
+    try {
+      return await this.#queue.embed(text, options);
+    } catch (error) {
+      if (hasCode(error, 'cancelled')) throw error;
+      if (hasCode(error, 'embedder_invalid_vector')) return 'degenerate';
+      const late = options.deadlineAtMs <= this.#deps.clock.monotonicMs();
+      return late || hasCode(error, 'overloaded') ? 'budget' : 'embedder';
+    }
+  }
+
+  /** Undefined when no cell answered in time. */
+  async #candidates(
+    scope: string,
+    embedding: Embedding,
+    options: CallOptions,
+  ): Promise<readonly CellMatch[] | undefined> {
+    const { candidatesMax, similarityFloor, probesMax } = this.#options;
+    const codes = this.#coder.probes(this.#coder.code(embedding.vector), probesMax);
+    const search = { vector: embedding.vector, k: candidatesMax, floor: similarityFloor };
+    return this.#cells.search({ scope, codes, search }, options);
+  }
+
+  async #judge(input: {
+    query: SemanticQuery;
+    text: string;
+    matches: readonly CellMatch[];
+    hooks: SemanticHooks;
+    options: CallOptions;
+  }): Promise<SemanticDecision> {
+    const { query, text, matches, hooks, options } = input;
+    const judgement = new Judgement(this.#deps.telemetry, {
+      text,
+      features: extractFeatures(text),
+      domain: query.domain,
+      similarityMin: Math.max(query.domain.similarityMin, query.thresholdMin ?? 0),
+    });
+    for (const match of matches) {
+      const candidate = judgement.consider(match, hooks.isRefused);
+      if (candidate === undefined) continue;
+      if (options.deadlineAtMs <= this.#deps.clock.monotonicMs()) {
+        judgement.pass(candidate, 'late');
+        return { evidence: judgement.evidence, skipped: 'budget' };
+      }
+      const entry = await this.#fetch(match.key, query.scope, hooks);
+      if (entry === undefined) {
+        judgement.pass(candidate, 'gone');
+        this.forget(query.scope, match.key);
+        continue;
+      }
+      if (entry === 'unusable') {
+        judgement.pass(candidate, 'unusable');
+        continue;
+      }
+      judgement.serve(candidate);
+      const { similarity, probability } = candidate;
+      return { entry, evidence: judgement.evidence, similarity, probability };
+    }
+    return judgement.blind ? { evidence: judgement.evidence, skipped: 'degenerate' } : { evidence: judgement.evidence };
+  }
+
+  /** A grid that fails isn't proof that the entry is gone: such a candidate is passed over, not forgotten. */
+  async #fetch(key: string, scope: string, hooks: SemanticHooks): Promise<Entry | 'unusable' | undefined> {
+    try {
+      const entry = await hooks.fetchEntry(key);
+      if (entry === undefined || entry === 'unusable') return entry;
+      return entry.scope === scope ? entry : undefined;
+    } catch (error) {
+      if (hasCode(error, 'cancelled')) throw error;
+      return 'unusable';
+    }
+  }
+
+  async #write(
+    record: RememberRecord,
+    embedded: { text: string; embedding: Embedding },
+    options: CallOptions,
+  ): Promise<void> {
+    const { text, embedding } = embedded;
+    const { scope, key, expiresAtMs } = record;
+    const { grid, clock, embedder } = this.#deps;
+    assert(scope !== '', 'only a text with a scope is remembered');
+    const ttlMs = expiresAtMs - clock.wallMs();
+    if (!(ttlMs > 0)) throw new RepriseError('entry_not_found', 'The entry has expired already.');
+    const features = extractFeatures(text);
+    const value = encodeVectorRecord({
+      scope,
+      key,
+      embedderId: embedder.id,
+      expiresAtMs,
+      text,
+      features,
+      vector: embedding.vector,
+    });
+    const { code } = this.#coder.code(embedding.vector);
+    const item = { key, value, attributes: { scope, code } };
+    await grid.set('vectors', Number.isFinite(ttlMs) ? { ...item, ttlMs } : item, options);
+    this.#scopes.stored(scope);
+    if (this.#scopes.isLive(scope)) await this.#tell(scope, code, value, options);
+  }
+
+  /** The vector is in the grid already, so a cell that couldn't be told learns of it at its next rebuild. */
+  async #tell(scope: string, code: number, record: Uint8Array, options: CallOptions): Promise<void> {
+    try {
+      await this.#cells.add({ scope, code, record }, options);
+    } catch (error) {
+      this.#deps.telemetry.counter('reprise_background_failures_total', 'cell-add').add();
+      this.#deps.telemetry.log('debug', 'cell_add_failed', { code: toRepriseError(error).code });
+    }
+  }
+}
+
+function skip(skipped: SemanticSkip): SemanticDecision {
+  return { evidence: [], skipped };
+}

@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import Fastify from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Edge, Exchange, errorJson, failedOutcome, repriseGateway, sendError } from '../../clients/gateway/index.ts';
+import type { GatewayOptions } from '../../clients/gateway/index.ts';
+import { RepriseError } from '../errors.ts';
+import { addAdminRoutes } from './http-admin.ts';
+
+/** What the HTTP server is told. */
+export interface HttpServerOptions extends GatewayOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** The text of `/metrics`; absent: no such path. */
+  readonly metrics?: () => string | Promise<string>;
+  /** The effective configuration with its origins, secrets left out; absent: no such path. */
+  readonly describeConfig?: () => unknown;
+  /** Connections beyond this many are dropped; 10,000 unless told. */
+  readonly connectionsMax?: number;
+}
+
+/** Where a server listens. */
+export interface HttpAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly url: string;
+}
+
+const CONNECTIONS_MAX = 10_000;
+const HEADER_BYTES_MAX = 16 * 1024;
+const HEADERS_TIMEOUT_MS = 20_000;
+/** For a whole upload. */
+const REQUEST_TIMEOUT_MS = 120_000;
+/** Longer than load balancers keep theirs, so that they and not we close an idle connection. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const TIMEOUT_CHECK_MS = 5_000;
+const PATH_PARAMETER_CHARACTERS_MAX = 256;
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** Paths that still answer while the server drains. */
+const OPERATIONS_PATHS: readonly string[] = ['/healthz', '/readyz', '/metrics'];
+
+/** A server over HTTP: the gateway's routes, `/healthz`, `/readyz`, `/metrics` and `/admin/…`. */
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #app: FastifyInstance;
+  readonly #server: Server;
+  #running = 0;
+  #isDraining = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    const requestIdPrefix = randomBytes(6).toString('hex');
+    let requestCount = 0;
+    let server: Server | undefined;
+    this.#app = Fastify({
+      serverFactory: (handler) => (server = this.#createServer(handler)),
+      genReqId: (raw) => {
+        const given = raw.headers['x-request-id'];
+        if (typeof given === 'string' && REQUEST_ID.test(given)) return given;
+        requestCount += 1;
+        return `${requestIdPrefix}-${requestCount.toString(36)}`;
+      },
+      routerOptions: { maxParamLength: PATH_PARAMETER_CHARACTERS_MAX },
+      clientErrorHandler: refuseMalformed,
+      frameworkErrors: (error, request, reply) => this.#refuse(request as FastifyRequest, reply as FastifyReply, error),
+    });
+    this.#server = server ?? this.#app.server;
+    this.#addRoutes();
+  }
+
+  #createServer(handler: RequestListener): Server {
+    const server = createServer(
+      {
+        maxHeaderSize: HEADER_BYTES_MAX,
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      },
+      (request, response) => this.#admit(request, response, handler),
+    );
+    server.maxConnections = this.#options.connectionsMax ?? CONNECTIONS_MAX;
+    return server;
+  }
+
+  /** Counts a request in and out; while draining, new ones are told to go elsewhere. */
+  #admit(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    this.#running += 1;
+    response.once('close', this.#onResponseClosed);
+    if (this.#isDraining) {
+      response.setHeader('connection', 'close');
+      if (!OPERATIONS_PATHS.includes(request.url ?? '')) {
+        this.#refuseDraining(request, response);
+        return;
+      }
+    }
+    handler(request, response);
+  }
+
+  #refuseDraining(request: IncomingMessage, response: ServerResponse): void {
+    const exchange = new Exchange('', request.method ?? '', '');
+    const error = new RepriseError('draining', 'This server is shutting down; try another.');
+    const body = errorJson(error);
+    const status = error.kind.httpStatus;
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '1' });
+    response.end(body);
+    exchange.end(
+      { status, outcome: failedOutcome(error), detail: error.code, replyBytes: Buffer.byteLength(body) },
+      this.#options.onRequestDone,
+    );
+  }
+
+  readonly #onResponseClosed = (): void => {
+    this.#running -= 1;
+    if (this.#isDraining && this.#running === 0) this.#server.closeAllConnections();
+  };
+
+  #addRoutes(): void {
+    const app = this.#app;
+    app.removeAllContentTypeParsers();
+    app.setNotFoundHandler((request, reply) => {
+      this.#refuse(
+        request,
+        reply,
+        new RepriseError('unknown_path', `There is nothing at ${request.method} of this path.`),
+      );
+    });
+    app.setErrorHandler((error, request, reply) => this.#refuse(request, reply, error));
+    void app.register(repriseGateway, this.#options);
+    void app.register((instance, _options, done) => {
+      const edge = new Edge(instance, this.#options);
+      addAdminRoutes(edge, this.#options);
+      this.#addOperationsRoutes(edge);
+      done();
+    });
+  }
+
+  #addOperationsRoutes(edge: Edge): void {
+    const { service, metrics } = this.#options;
+    edge.add({
+      method: 'GET',
+      path: '/healthz',
+      identified: false,
+      handler: (request, reply) => edge.sendJson(request, reply, { status: 'ok' }),
+    });
+    edge.add({
+      method: 'GET',
+      path: '/readyz',
+      identified: false,
+      handler: (request, reply) => {
+        const { ready, parts } = service.readiness();
+        const isReady = ready && !this.#isDraining;
+        const document = { ready: isReady, draining: this.#isDraining, parts };
+        edge.sendJson(request, reply, document, isReady ? 200 : 503);
+      },
+    });
+    if (metrics === undefined) return;
+    edge.add({
+      method: 'GET',
+      path: '/metrics',
+      identified: false,
+      handler: async (request, reply) => {
+        const body = Buffer.from(await metrics());
+        edge.succeed(request, reply, { contentType: 'text/plain; version=0.0.4; charset=utf-8', body });
+        return reply;
+      },
+    });
+  }
+
+  /** Answers a request that reached no route. */
+  #refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
+    const exchange = new Exchange(request.id, request.method, '');
+    void reply.header('x-request-id', request.id);
+    const { error, status, body } = sendError(request, reply, thrown);
+    if (error.code === 'internal') this.#options.onInternalError?.(thrown, request.id);
+    exchange.end(
+      { status, outcome: failedOutcome(error), detail: error.code, replyBytes: body.length },
+      this.#options.onRequestDone,
+    );
+  }
+
+  /** Listens. Fails with `address_in_use`, or `config_invalid` for an address that can't be had. */
+  async start(): Promise<HttpAddress> {
+    await this.#app.ready();
+    const { host, port } = this.#options;
+    const server = this.#server;
+    await new Promise<void>((resolve, reject) => {
+      const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, host, port));
+      server.once('error', onError);
+      server.listen({ host, port }, () => {
+        server.off('error', onError);
+        resolve();
+      });
+    });
+    const address = server.address() as AddressInfo;
+    const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    return { host: address.address, port: address.port, url: `http://${name}:${address.port}` };
+  }
+
+  /**
+   * Stops accepting, lets running requests and streams finish for at most `limitMs`, then cuts what is left.
+   * Idle connections close at once; a second call waits for the first.
+   */
+  close(limitMs: number): Promise<void> {
+    this.#closing ??= this.#drain(limitMs);
+    return this.#closing;
+  }
+
+  async #drain(limitMs: number): Promise<void> {
+    this.#isDraining = true;
+    const server = this.#server;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const limit = setTimeout(() => server.closeAllConnections(), limitMs);
+    if (this.#running === 0) server.closeAllConnections();
+    await closed;
+    clearTimeout(limit);
+    await this.#app.close();
+  }
+
+  /** Requests whose reply isn't complete. */
+  get running(): number {
+    return this.#running;
+  }
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): RepriseError {
+  const where = `${host}:${port}`;
+  if (error.code === 'EADDRINUSE') {
+    const message = `${where} is in use; stop what listens there or set REPRISE_HTTP_PORT to a free port.`;
+    return new RepriseError('address_in_use', message, { cause: error });
+  }
+  const message = `Can't listen on ${where} (${error.code ?? 'unknown'}); set REPRISE_HTTP_PORT or the host to what this machine may use.`;
+  return new RepriseError('config_invalid', message, { cause: error });
+}
+
+/** Answers what isn't HTTP, came too slowly or has too large a head, and closes. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const isLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const status = isLarge ? '431 Request Header Fields Too Large' : isLate ? '408 Request Timeout' : '400 Bad Request';
+  const message = isLarge ? 'The headers are too large.' : isLate ? 'The request came too slowly.' : "This isn't HTTP.";
+  const body = errorJson(new RepriseError('invalid_request', message));
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}

@@ -1,0 +1,3 @@
+import { failSetUp, setUp } from './lib/setup.mjs';
+
+await setUp({ model: false }).catch(failSetUp);
