@@ -40,7 +40,7 @@ const ROOMS = {
     'grid/breaker',
   ],
   'runtime/models': ['runtime/ports', 'runtime/errors', 'runtime/config', 'proto/gen'],
-  'runtime/config': ['runtime/errors', 'runtime/ports', 'runtime/node'],
+  'runtime/config': ['runtime/errors', 'runtime/ports', 'runtime/node', 'runtime/semantic'],
   'runtime/server': [
     'runtime/ports',
     'runtime/errors',

@@ -216,8 +216,6 @@ export class Edge {
   relay(request: FastifyRequest, reply: FastifyReply, stream: InferenceStreamReply): void {
     const { status } = stream;
     void reply.header('content-type', 'text/event-stream; charset=utf-8');
-    void reply.header('cache-control', 'no-cache');
-    void reply.header('x-accel-buffering', 'no');
     eachStatusHeader(status, (name, value) => reply.header(name, value));
     const writer = new EventStreamWriter(reply, stream, this.#options.stallMs ?? STALL_MS, {
       onEarlyFailure: (error) => this.fail(request, reply, error),

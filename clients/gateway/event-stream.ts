@@ -16,6 +16,8 @@ export interface EventStreamHooks {
 }
 
 const DONE = Buffer.from('data: [DONE]\n\n');
+/** Keep proxies from holding live events back. */
+const LIVE_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
 /** A stored stream up to this size leaves in one write. */
 const WHOLE_BYTES_MAX = 65_536;
 
@@ -87,7 +89,7 @@ export class EventStreamWriter {
 
   /** Takes the socket over from Fastify, keeping the headers that hooks of the host have set. */
   #writeHead(): void {
-    const headers = this.#reply.getHeaders();
+    const headers = { ...this.#reply.getHeaders(), ...LIVE_HEADERS };
     this.#raw.writeHead(200, headers as Record<string, string>);
     this.#reply.hijack();
     this.#hasHead = true;

@@ -17,7 +17,7 @@ import type {
 import type { Random } from '../../runtime/ports/random.ts';
 import type { Counter, Histogram, Telemetry } from '../../runtime/ports/telemetry.ts';
 import { Breaker, type BreakerOptions, NOT_ADMITTED, type Verdict } from './breaker.ts';
-import { closedError, PendingCall, PendingCalls } from './pending-calls.ts';
+import { type CallLimits, closedError, PendingCall, PendingCalls } from './pending-calls.ts';
 
 export interface BreakerGridOptions extends BreakerOptions {
   /** Longest time that any call may take, whatever its own deadline. */
@@ -202,7 +202,7 @@ export class BreakerGrid implements Grid {
     });
   }
 
-  #guard<T>(name: CallName, owner: string, options: CallOptions, start: () => Promise<T>): Promise<T> {
+  #guard<T>(name: CallName, owner: string, options: CallOptions, run: () => Promise<T>): Promise<T> {
     const startedAtMs = this.#clock.monotonicMs();
     const refusal = this.#refusal(options, startedAtMs);
     if (refusal !== undefined) return this.#reject(refusal);
@@ -210,31 +210,19 @@ export class BreakerGrid implements Grid {
     const ticket = breaker.admit(startedAtMs);
     if (ticket === NOT_ADMITTED)
       return this.#reject(new RepriseError('grid_unavailable', `The breaker of grid member ${owner} is open.`));
-    return new Promise((resolve, reject) => {
-      const finish = (verdict: Verdict, nowMs: number): void => {
-        this.#seconds[name].observe((nowMs - startedAtMs) / 1_000);
-        breaker.settle(ticket, verdict, nowMs);
-      };
-      const fail = (error: unknown): void => {
-        const nowMs = this.#clock.monotonicMs();
-        this.#count(error);
-        finish(this.#verdict(error, nowMs - startedAtMs), nowMs);
-        reject(error as Error);
-      };
-      const deadlineAtMs = Math.min(options.deadlineAtMs, startedAtMs + this.#options.callMsMax);
-      const call = new PendingCall(this.#pending, { deadlineAtMs, signal: options.signal }, fail);
-      begin(start).then(
-        (value) => {
-          if (!call.end()) return;
-          finish('success', this.#clock.monotonicMs());
-          resolve(value);
-        },
-        (error: unknown) => {
-          if (call.end()) fail(error);
-        },
-      );
-      queueMicrotask(() => call.watch());
+    const limits: CallLimits = {
+      deadlineAtMs: Math.min(options.deadlineAtMs, startedAtMs + this.#options.callMsMax),
+      signal: options.signal,
+    };
+    const call = new PendingCall<T>(this.#pending, limits, (error) => {
+      const nowMs = this.#clock.monotonicMs();
+      const elapsedMs = nowMs - startedAtMs;
+      this.#seconds[name].observe(elapsedMs / 1_000);
+      if (error !== undefined) this.#count(error);
+      breaker.settle(ticket, error === undefined ? 'success' : this.#verdict(error, elapsedMs), nowMs);
     });
+    call.follow(begin(run));
+    return call.promise;
   }
 
   #refusal(options: CallOptions, nowMs: number): RepriseError | undefined {
@@ -300,9 +288,9 @@ export class BreakerGrid implements Grid {
 }
 
 /** A grid that throws at once fails like one that rejects. */
-function begin<T>(start: () => Promise<T>): Promise<T> {
+function begin<T>(run: () => Promise<T>): Promise<T> {
   try {
-    return start();
+    return run();
   } catch (error) {
     return Promise.reject(error as Error);
   }

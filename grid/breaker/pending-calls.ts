@@ -1,60 +1,90 @@
 import { RepriseError } from '../../runtime/errors.ts';
 import type { Clock, Timer } from '../../runtime/ports/clock.ts';
 
-/** A call that is on its way. It ends once: by its outcome, its deadline, its signal or the close of the grid. */
-export class PendingCall {
+/** What a call tells of its end, before its promise settles. `error` is undefined on success. */
+export type OnEnd = (error: unknown) => void;
+
+/** How long a call may take. */
+export interface CallLimits {
   readonly deadlineAtMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A call that is on its way. It ends once: by its outcome, its deadline, its signal or the close of the grid. */
+export class PendingCall<T> {
+  readonly deadlineAtMs: number;
+  readonly promise: Promise<T>;
   readonly #calls: PendingCalls;
   readonly #signal: AbortSignal | undefined;
-  readonly #onCut: (error: RepriseError) => void;
+  readonly #onEnd: OnEnd;
+  #resolve!: (value: T) => void;
+  #reject!: (error: Error) => void;
+  #onAbort: (() => void) | undefined = undefined;
   /** Place among the watched calls; -1: not watched. */
   index = -1;
   #ended = false;
 
-  constructor(
-    calls: PendingCalls,
-    limits: { readonly deadlineAtMs: number; readonly signal: AbortSignal | undefined },
-    onCut: (error: RepriseError) => void,
-  ) {
+  constructor(calls: PendingCalls, limits: CallLimits, onEnd: OnEnd) {
     this.#calls = calls;
     this.deadlineAtMs = limits.deadlineAtMs;
     this.#signal = limits.signal;
-    this.#onCut = onCut;
+    this.#onEnd = onEnd;
+    this.promise = new Promise<T>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
   }
 
-  /** Watches deadline and signal from now on. Called a microtask after the start, so that calls answered at once cost no timer. */
-  watch(): void {
+  /** Ties the call to the inner promise. Watches from the next microtask on, so that a call answered at once costs no timer. */
+  follow(inner: Promise<T>): void {
+    inner.then(
+      (value) => {
+        if (this.#end(undefined)) this.#resolve(value);
+      },
+      (error: unknown) => this.cut(error),
+    );
+    queueMicrotask(() => this.#watch());
+  }
+
+  cut(error: unknown): void {
+    if (this.#end(error)) this.#reject(error as Error);
+  }
+
+  #watch(): void {
     if (this.#ended) return;
-    if (this.#signal?.aborted === true) {
-      this.#onAbort();
-      return;
+    if (this.#signal !== undefined) {
+      if (this.#signal.aborted) {
+        this.#cancel();
+        return;
+      }
+      this.#onAbort = () => this.#cancel();
+      this.#signal.addEventListener('abort', this.#onAbort, { once: true });
     }
-    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#calls.add(this);
   }
 
-  /** True for the first end only: whoever gets it settles the call. */
-  end(): boolean {
+  #cancel(): void {
+    this.cut(new RepriseError('cancelled', 'The grid call was cancelled.', { cause: this.#signal?.reason }));
+  }
+
+  /** True for the first end only: whoever gets it settles the promise. */
+  #end(error: unknown): boolean {
     if (this.#ended) return false;
     this.#ended = true;
     if (this.index !== -1) this.#calls.remove(this);
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#onAbort !== undefined) this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#onEnd(error);
     return true;
   }
-
-  cut(error: RepriseError): void {
-    if (this.end()) this.#onCut(error);
-  }
-
-  readonly #onAbort = (): void => {
-    this.cut(new RepriseError('cancelled', 'The grid call was cancelled.', { cause: this.#signal?.reason }));
-  };
 }
+
+/** A watched call of any answer. */
+type Watched = Pick<PendingCall<unknown>, 'deadlineAtMs' | 'cut'> & { index: number };
 
 /** The calls whose deadlines are watched, all by one timer that is armed for the earliest of them. */
 export class PendingCalls {
   readonly #clock: Clock;
-  readonly #calls: PendingCall[] = [];
+  readonly #calls: Watched[] = [];
   #timer: Timer | undefined = undefined;
   #timerAtMs = Infinity;
   #closed = false;
@@ -67,7 +97,7 @@ export class PendingCalls {
     return this.#calls.length;
   }
 
-  add(call: PendingCall): void {
+  add(call: Watched): void {
     if (this.#closed) {
       call.cut(closedError());
       return;
@@ -77,8 +107,8 @@ export class PendingCalls {
     if (call.deadlineAtMs < this.#timerAtMs) this.#arm(call.deadlineAtMs);
   }
 
-  remove(call: PendingCall): void {
-    const last = this.#calls.pop() as PendingCall;
+  remove(call: Watched): void {
+    const last = this.#calls.pop() as Watched;
     if (last !== call) {
       this.#calls[call.index] = last;
       last.index = call.index;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-const CHILD_MS_MAX = 60_000;
+const CHILD_MS_MAX = 110_000;
 
 /**
  * Runs the source of an ES module in a Node process of its own, with `gc` exposed and TypeScript loadable, and

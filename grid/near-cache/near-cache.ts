@@ -2,8 +2,8 @@ import { assert } from '../../runtime/errors.ts';
 import type { EvictionPolicy, PolicyFactory, Resident } from '../../runtime/policy/eviction-policy.ts';
 import { makePolicy, type PolicyName } from '../../runtime/policy/policies.ts';
 
-/** What an item costs beside its value and key: map slot, handle, item and string header, bytes. */
-export const NEAR_CACHE_ITEM_OVERHEAD_BYTES = 256;
+/** What an item costs beside its value and key: map slot, handle, item, headers of key and value; bytes. */
+export const NEAR_CACHE_ITEM_OVERHEAD_BYTES = 448;
 
 const RESERVATIONS_MAX = 16_384;
 

@@ -192,7 +192,7 @@ function textsOf(places: readonly [JsonObject, string][]): readonly AskedPart[] 
   for (const [holder, member] of places) {
     const text = holder.get(member);
     if (typeof text !== 'string') return [];
-    blank &&= text.trim() === '';
+    blank &&= !/\S/.test(text);
     parts.push({ holder, member, text });
   }
   return blank ? [] : parts;
@@ -218,7 +218,7 @@ function canonicalSegments(tree: JsonObject, rules: CompiledRules, asked: readon
   return writer.end();
 }
 
-/** Writes a body in canonical form, cutting it where asked text stands. */
+/** Writes a body in canonical form, as `canonicalJson` would, cutting it where asked text stands. */
 class SegmentWriter {
   readonly #blank: ((text: string) => string) | undefined;
   /** Asked parts in the order in which the canonical form meets them. */
@@ -233,15 +233,15 @@ class SegmentWriter {
   }
 
   body(tree: JsonObject, isolateUser: boolean): void {
-    this.#text += '{';
+    let before = '{';
     for (const name of sortedNames(tree)) {
       if (INERT.has(name) || (name === 'user' && !isolateUser)) continue;
-      this.#text += canonicalText(name);
+      this.#text += before + canonicalText(name);
+      before = ',';
       const value = tree.get(name) as JsonValue;
       if (name === 'model') this.#text += canonicalJson(value);
       else if (this.#parts.length > 0 && name === 'messages') this.#messages(value as JsonValue[]);
       else this.#member(tree, name, value);
-      this.#text += ',';
     }
     this.#text += '}';
   }
@@ -261,11 +261,11 @@ class SegmentWriter {
   }
 
   #object(object: JsonObject): void {
-    this.#text += '{';
+    let before = '{';
     for (const name of sortedNames(object)) {
-      this.#text += canonicalText(name);
+      this.#text += before + canonicalText(name);
+      before = ',';
       this.#member(object, name, object.get(name) as JsonValue);
-      this.#text += ',';
     }
     this.#text += '}';
   }
@@ -279,10 +279,11 @@ class SegmentWriter {
       this.#asked.push(canonicalJson(value, this.#blank));
       this.#text = '';
     } else if (Array.isArray(value) && value.includes(next.holder)) {
-      this.#text += '[';
+      let before = '[';
       for (const part of value) {
+        this.#text += before;
+        before = ',';
         this.#object(part as JsonObject);
-        this.#text += ',';
       }
       this.#text += ']';
     } else this.#text += canonicalJson(value, this.#blank);

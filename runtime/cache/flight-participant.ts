@@ -75,7 +75,7 @@ export class FlightParticipant implements Participant, AsyncIterableIterator<Uin
   }
 
   head(): Promise<FlightHead> {
-    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (this.#broken) return Promise.reject(this.#reason());
     if (this.#flight.head !== undefined) return Promise.resolve(this.#flight.head);
     return new Promise((resolve, reject) => this.#headWaiters.push({ resolve, reject }));
   }
@@ -93,7 +93,7 @@ export class FlightParticipant implements Participant, AsyncIterableIterator<Uin
   next(): Promise<IteratorResult<Uint8Array, undefined>> {
     assert(this.#chunkWaiter === undefined, 'a participant asks for two chunks at once');
     if (this.#returned || this.#state === 'finished') return Promise.resolve(DONE);
-    if (this.#error !== undefined) return Promise.reject(this.#error);
+    if (this.#broken) return Promise.reject(this.#reason());
     if (this.#position < this.#flight.recorded.end) return Promise.resolve({ done: false, value: this.#take() });
     return new Promise((resolve, reject) => {
       this.#chunkWaiter = { resolve, reject };
@@ -107,7 +107,7 @@ export class FlightParticipant implements Participant, AsyncIterableIterator<Uin
   }
 
   leave(): void {
-    if (this.#state === 'reading') this.#end('left', cancelled(undefined));
+    if (this.#state === 'reading') this.#end('left', undefined);
   }
 
   /** Ends the reading with an error of its own. */
@@ -130,7 +130,7 @@ export class FlightParticipant implements Participant, AsyncIterableIterator<Uin
   }
 
   readonly #onAbort = (): void => {
-    if (this.#state === 'reading') this.#end('left', cancelled(this.#signal.reason));
+    this.leave();
   };
 
   #take(): Uint8Array {
@@ -156,16 +156,19 @@ export class FlightParticipant implements Participant, AsyncIterableIterator<Uin
     this.#flight.recorded.exit(this.#position);
     const waiter = this.#chunkWaiter;
     this.#chunkWaiter = undefined;
-    if (error === undefined) {
-      waiter?.resolve(DONE);
-    } else {
-      waiter?.reject(error);
-      for (const headWaiter of this.#headWaiters.splice(0)) headWaiter.reject(error);
-    }
+    if (state === 'finished') waiter?.resolve(DONE);
+    else waiter?.reject(this.#reason());
+    for (const headWaiter of this.#headWaiters.splice(0)) headWaiter.reject(this.#reason());
     this.#flight.left(this);
   }
-}
 
-function cancelled(reason: unknown): RepriseError {
-  return new RepriseError('cancelled', 'The request was cancelled.', reason === undefined ? {} : { cause: reason });
+  get #broken(): boolean {
+    return this.#state === 'left' || this.#state === 'cut';
+  }
+
+  /** Why it reads no more. Made when somebody wants to know: most participants leave without being asked. */
+  #reason(): Error {
+    this.#error ??= new RepriseError('cancelled', 'The request was cancelled.', { cause: this.#signal.reason });
+    return this.#error;
+  }
 }

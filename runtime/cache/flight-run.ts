@@ -123,7 +123,7 @@ export class FlightRun implements FlightView, FlightSink {
 
   /** Ends the flight for everybody in it. */
   abort(error: Error): void {
-    if (this.#phase !== 'waiting' && this.#phase !== 'running') return;
+    if (this.state !== 'open') return;
     this.#break('aborted', error);
     this.#controller.abort(error);
   }
@@ -166,7 +166,7 @@ export class FlightRun implements FlightView, FlightSink {
     this.#participants.delete(participant);
     this.#account();
     this.#openRoom();
-    if (this.#participants.size > 0) return;
+    if (this.#participants.size > 0 || this.state !== 'open') return;
     if (this.#phase === 'running' && this.#limits.abandoned === 'finish') return;
     this.abort(new RepriseError('cancelled', 'Everybody left the flight.'));
   }

@@ -261,13 +261,14 @@ describe('an append', () => {
 
   it('gives each of many at once, on two nodes, a sequence of its own', async () => {
     const ledgers = [await confirmed('a'), await confirmed('b')];
-    const appends = Array.from({ length: 40 }, (_, index) =>
-      ledgers[index % 2]?.append(entryName(String(index)), 'hard', FAR),
-    );
+    const appends: Promise<number>[] = [];
+    for (let index = 0; index < 40; index += 2) {
+      for (const ledger of ledgers) appends.push(ledger.append(entryName(`${index} ${appends.length}`), 'hard', FAR));
+    }
     let isDone = false;
     const all = Promise.all(appends).finally(() => (isDone = true));
     while (!isDone) await clock.advanceAsync(10);
-    expect((await all).sort((left, right) => (left ?? 0) - (right ?? 0))).toEqual(
+    expect((await all).sort((left, right) => left - right)).toEqual(
       Array.from({ length: 40 }, (_, index) => index + 1),
     );
   });
@@ -433,6 +434,9 @@ describe('a lost or forked ledger', () => {
     reply.resolve(old);
     await confirming;
     expect(positionOf(node)).toMatchObject({ incarnation, sequence: 1 });
+    await grid.remove('ledger', 'head', FAR);
+    await node.confirm(FAR);
+    expect(positionOf(node).incarnation.counter).toBe(incarnation.counter + 1);
   });
 });
 
@@ -519,6 +523,20 @@ describe('the floor', () => {
     await clock.settle();
     const fresh = await confirmed('fresh');
     expect(fresh.validity(old)).toBe('invalid');
+  });
+
+  it('leaves the marks above it to those who start later', async () => {
+    const a = await confirmed('a', { marksMax: 8, recordsMax: 2 });
+    for (let index = 0; index < 9; index++) await a.append(entryName(String(index)), 'hard', FAR);
+    await clock.settle();
+    const { floor } = await headOf();
+    const position = positionOf(a);
+    for (const model of ['m', 'x', 'y']) await a.append(modelName(model), 'hard', FAR);
+    const fresh = await confirmed('fresh', { recordsMax: 2 });
+    expect(floor).toBeGreaterThan(0);
+    expect(fresh.validity(entryAt(position))).toBe('invalid');
+    expect(fresh.validity(entryAt(position, { model: 'untouched' }))).toBe('valid');
+    expect(await grid.size('ledger', FAR)).toBe(1 + 9 + 3 - floor);
   });
 
   it('that fell back shows a head from another time', async () => {

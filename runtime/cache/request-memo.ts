@@ -45,8 +45,8 @@ export class RequestMemo {
   put(bodyHash: string, operation: string, namespace: string, facts: RequestFacts): void {
     const id = memoId(bodyHash, operation, namespace);
     const bytes = RECORD_BYTES + 2 * (id.length + facts.askedText.length + controlsLength(facts));
-    if (bytes * SHARE_MAX > this.#bytesMax) return;
     this.#remove(id);
+    if (bytes * SHARE_MAX > this.#bytesMax) return;
     while (this.#bytes + bytes > this.#bytesMax) this.#remove(this.#byBody.keys().next().value as string);
     this.#byBody.set(id, { facts: detached(facts), bytes });
     this.#bytes += bytes;

@@ -1,4 +1,6 @@
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { RepriseError } from '../errors.ts';
 import { DEFAULT_DOMAIN, DEFAULT_NAMESPACE } from '../node/defaults.ts';
 import type { DomainOptions, NamespaceOptions, NodeOptions, SemanticMode } from '../ports/options.ts';
@@ -24,8 +26,8 @@ export function compile(settings: Settings, { env, cwd, file, origins }: Surroun
   }
   const { bodyBytesMax: _bodyBytesMax, jsonDepthMax: _jsonDepthMax, ...server } = settings.server;
   const dataDir = resolve(cwd, settings.dataDir);
-  const modelDir =
-    settings.semantic.embedder.modelDir || join(variable(env, 'REPRISE_DATA_DIR') ?? '.reprise', 'models');
+  const setUpDir = variable(env, 'REPRISE_DATA_DIR') ?? join(packageRoot(), '.reprise');
+  const modelDir = settings.semantic.embedder.modelDir || join(setUpDir, 'models');
   return {
     node: compileNode(settings, defaultUpstream, variable(env, 'REPRISE_SEMANTIC')),
     server,
@@ -42,6 +44,13 @@ export function compile(settings: Settings, { env, cwd, file, origins }: Surroun
     settings,
     origins,
   };
+}
+
+/** Folder of the package that this file belongs to, built or not: where the set-up keeps the embedding model. */
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
 }
 
 function isDemoEnabled({ demo, upstreams }: Settings): boolean {

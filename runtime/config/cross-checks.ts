@@ -1,4 +1,4 @@
-import { DEFAULT_GUARDS } from '../node/defaults.ts';
+import { GUARD_NAMES } from '../semantic/guards/guards.ts';
 import { DEMO_UPSTREAM, type Config } from './config.ts';
 import { nearestName } from './suggest.ts';
 
@@ -173,8 +173,8 @@ function semanticFaults({ node: { semantic, domains } }: Config): string[] {
       );
     }
     domain.guards.forEach((guard, index) => {
-      if (!DEFAULT_GUARDS.includes(guard)) {
-        faults.push(`domains.${name}.guards[${index}] ${unknownName(guard, DEFAULT_GUARDS)}`);
+      if (!GUARD_NAMES.includes(guard)) {
+        faults.push(`domains.${name}.guards[${index}] ${unknownName(guard, GUARD_NAMES)}`);
       }
     });
   }

@@ -4,6 +4,5 @@ export { describeConfig } from './describe.ts';
 export type { DescribedConfig, DescribedSetting } from './describe.ts';
 export { loadConfig } from './load.ts';
 export type { LoadOptions } from './load.ts';
-export { Secret } from './secret.ts';
-export { settingsJsonSchema } from './schema.ts';
+export type { Secret } from './secret.ts';
 export type { Settings, SettingsInput } from './schema.ts';

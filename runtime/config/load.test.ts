@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasCode } from '../errors.ts';
-import { DEFAULT_NODE_OPTIONS } from '../node/defaults.ts';
+import { DEFAULT_GUARDS, DEFAULT_NODE_OPTIONS } from '../node/defaults.ts';
+import { GUARD_NAMES } from '../semantic/guards/guards.ts';
+import { ROOT } from '../../scripts/lib/setup.mjs';
 import { describeConfig, loadConfig, type Config, type SettingsInput } from './index.ts';
 
 const BASE = mkdtempSync(join(tmpdir(), 'reprise-config-'));
@@ -235,6 +237,12 @@ describe('cross-checks', () => {
     expect(refusal(yaml)).toContain(expected);
   });
 
+  it('know the guards that there are', () => {
+    expect(DEFAULT_GUARDS.filter((guard) => !GUARD_NAMES.includes(guard))).toEqual([]);
+    const domains = { all: { guards: [...GUARD_NAMES] } };
+    expect(load('', {}, { domains }).node.domains['all']?.guards).toEqual(GUARD_NAMES);
+  });
+
   it('refuse keys that nobody would be asked for', () => {
     expect(refusal('identity: {mode: local}', { REPRISE_API_KEYS: 'k:acme' })).toContain('would not ask');
   });
@@ -303,6 +311,10 @@ describe('the result', () => {
   });
 
   it('finds the model of the set-up in the data folder that the set-up used', () => {
-    expect(load('dataDir: elsewhere', { REPRISE_DATA_DIR: '/data' }).embedder.modelDir).toBe('/data/models');
+    expect(load('', { REPRISE_DATA_DIR: '/data' }).embedder.modelDir).toBe('/data/models');
+  });
+
+  it('finds the model of the set-up in the clone, wherever it is started', () => {
+    expect(load('dataDir: elsewhere').embedder.modelDir).toBe(join(ROOT, '.reprise', 'models'));
   });
 });

@@ -158,7 +158,11 @@ const cache = z.strictObject({
 
 const embedder = z.strictObject({
   name: text("Name of the embedding model, part of the embedder's id.", 'all-minilm-l6-v2-q', 128),
-  modelDir: text("Folder of the model's files; empty: `models` in the data folder of the set-up.", '', 4_096),
+  modelDir: text(
+    "Folder of the model's files; empty: where the set-up puts them (`models` in `REPRISE_DATA_DIR`, else in `.reprise` of the clone).",
+    '',
+    4_096,
+  ),
   windowTokens: count('Longest text that is embedded whole, tokens.', 256, { min: 8, max: 131_072 }),
   threads: count('Worker threads.', 1, { min: 1, max: 64 }),
   intraOpThreads: count('Threads within one inference.', 1, { min: 1, max: 64 }),

@@ -1,10 +1,8 @@
 import { MemoryGrid } from '../../grid/memory/memory-grid.ts';
-import type { Config, UpstreamConfig } from '../config/index.ts';
-import { DEMO_UPSTREAM } from '../config/index.ts';
+import { DEMO_UPSTREAM, type Config } from '../config/index.ts';
 import { DEFAULT_IDENTITY_OPTIONS, IdentityResolver } from '../inference/identity.ts';
-import { DemoModel } from '../models/demo-model.ts';
-import { ModelRouter } from '../models/model-router.ts';
-import { DEFAULT_OPENAI_HTTP_OPTIONS, OpenAiHttpModel } from '../models/openai-http.ts';
+import { configuredModels } from '../models/configured-models.ts';
+import type { ModelRouter } from '../models/model-router.ts';
 import { createNode, LOCAL_EMBEDDER, type NodePorts, type RepriseNode } from '../node/node.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Embedder } from '../ports/embedder.ts';
@@ -30,6 +28,8 @@ export interface AssemblyOverrides {
   readonly embedder?: Embedder | { readonly missing: string };
   /** Further upstreams by name; they win over configured ones. */
   readonly upstreams?: ReadonlyMap<string, Model>;
+  /** Instead of the configured default upstream. */
+  readonly defaultUpstream?: string;
   readonly clock?: Clock;
 }
 
@@ -62,8 +62,6 @@ export async function assemble(
       adminTokenSha256: config.identity.adminTokenSha256,
     },
   );
-  const upstreams = upstreamsOf(config, clock, telemetry);
-  for (const [name, model] of overrides.upstreams ?? []) upstreams.set(name, model);
   let router: ModelRouter | undefined;
   const ports: NodePorts = {
     clock,
@@ -75,12 +73,12 @@ export async function assemble(
     storage: new FileStorage(config.dataDir),
     credentials: identity,
     models: (local) => {
+      const upstreams = new Map(overrides.upstreams);
       if (local !== undefined) upstreams.set(LOCAL_EMBEDDER, local);
-      router = new ModelRouter({
-        rules: [...config.node.models, ...localRules(config, local !== undefined)],
-        upstreams,
-        defaultUpstream: config.defaultUpstream,
-      });
+      const rules = localRules(config, local !== undefined);
+      const { defaultUpstream } = overrides;
+      const further = defaultUpstream === undefined ? { upstreams, rules } : { upstreams, rules, defaultUpstream };
+      router = configuredModels(config, { clock, telemetry }, further);
       return router;
     },
     ...('missing' in embedder ? { embedderMissing: embedder.missing } : { embedder }),
@@ -123,33 +121,4 @@ function embedderOf(
 ): Promise<Embedder | { readonly missing: string }> {
   if (overrides.embedder !== undefined) return Promise.resolve(overrides.embedder);
   return openEmbedder(config.embedder, { clock, telemetry });
-}
-
-function upstreamsOf(config: Config, clock: Clock, telemetry: HostTelemetry): Map<string, Model> {
-  const upstreams = new Map<string, Model>();
-  for (const [name, upstream] of Object.entries(config.upstreams)) {
-    upstreams.set(name, new OpenAiHttpModel({ clock, telemetry }, httpOptions(upstream, config)));
-  }
-  if (config.demo.enabled) {
-    const { firstTokenMs, perTokenMs } = config.demo;
-    upstreams.set(DEMO_UPSTREAM, new DemoModel({ clock }, { firstTokenMs, perTokenMs, models: ['demo'] }));
-  }
-  return upstreams;
-}
-
-function httpOptions(upstream: UpstreamConfig, config: Config): ConstructorParameters<typeof OpenAiHttpModel>[1] {
-  return {
-    ...DEFAULT_OPENAI_HTTP_OPTIONS,
-    name: upstream.name,
-    url: upstream.url,
-    auth: upstream.auth,
-    apiKey: upstream.apiKey?.reveal() ?? '',
-    header: upstream.header,
-    concurrencyMax: upstream.concurrencyMax,
-    queueMax: upstream.queueMax,
-    timeoutMs: upstream.timeoutMs > 0 ? upstream.timeoutMs : config.node.modelTimeoutMs,
-    connectTimeoutMs: upstream.connectTimeoutMs,
-    retriesMax: upstream.retriesMax,
-    answerBytesMax: upstream.answerBytesMax,
-  };
 }

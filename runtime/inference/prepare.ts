@@ -15,8 +15,8 @@ import type { LedgerPosition } from '../ports/ledger.ts';
 import type { ModelDirectory, ResolvedModel } from '../ports/model-directory.ts';
 import type { DomainOptions, NamespaceOptions, NodeOptions } from '../ports/options.ts';
 import type { Random } from '../ports/random.ts';
-import type { CacheControls, Identity, InferenceRequest } from '../ports/service.ts';
-import type { Operation } from '../ports/model.ts';
+import type { CacheControls, Identity } from '../ports/service.ts';
+import type { Model, Operation } from '../ports/model.ts';
 
 /** A domain with its name, as the semantic room takes it. */
 export type NamedDomain = DomainOptions & { readonly name: string };
@@ -57,6 +57,7 @@ interface PrepareInput {
   readonly controls: CacheControls;
   readonly signal?: AbortSignal;
   readonly traceparent?: string;
+  readonly model?: Model;
 }
 
 const RULES_KEPT_MAX = 1_024;
@@ -90,12 +91,13 @@ export class Preparer {
     this.#options = options;
   }
 
-  prepare(input: PrepareInput | InferenceRequest): Prepared {
+  prepare(input: PrepareInput): Prepared {
     const { clock, hash, ledger } = this.#deps;
     const startedAtMs = clock.monotonicMs();
     const { facts, canonical } = this.#understand(input);
     const controls = mergeControls(facts.bodyControls, input.controls);
-    const resolved = this.#deps.models.resolve(facts.askedModel, input.operation);
+    const routed = this.#deps.models.resolve(facts.askedModel, input.operation);
+    const resolved = input.model === undefined ? routed : { ...routed, model: input.model };
     const namespaceName = controls.namespace ?? this.#options.defaultNamespace;
     const namespace = this.#namespace(namespaceName);
     const parts: KeyParts = {

@@ -24,7 +24,7 @@ interface Scene {
   readonly upstream: TestUpstream;
   readonly clock: ManualClock;
   readonly model: OpenAiHttpModel;
-  call(fields?: Partial<ModelRequest>, signal?: AbortSignal): ReturnType<OpenAiHttpModel['call']>;
+  readonly call: (fields?: Partial<ModelRequest>, signal?: AbortSignal) => ReturnType<OpenAiHttpModel['call']>;
 }
 
 async function setUp(answer: Answer, options: Partial<OpenAiHttpOptions> = {}): Promise<Scene> {

@@ -182,8 +182,9 @@ export class OpenAiHttpModel implements Model {
     message: { method: 'POST' | 'GET'; path: string; headers: Record<string, string>; body?: Uint8Array },
   ): Promise<UpstreamResponse> {
     for (let retry = 0; ; retry += 1) {
+      if (call.stopped) throw call.failure(undefined);
       try {
-        return await this.#pool.request({ ...message, signal: call.signal });
+        return await this.#pool.request({ ...message, signal: call.stops });
       } catch (error) {
         if (retry >= this.#options.retriesMax || call.stopped || !neverSent(error)) throw error;
         await this.#clock.sleep(this.#options.retryDelayMs * 2 ** retry, call.signal);

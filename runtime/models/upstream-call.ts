@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { ModelError, RepriseError } from '../errors.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { ModelCallOptions } from '../ports/model.ts';
@@ -9,7 +10,8 @@ import type { ModelCallOptions } from '../ports/model.ts';
 export class UpstreamCall {
   readonly #upstream: string;
   readonly #callerSignal: AbortSignal;
-  readonly #controller = new AbortController();
+  /** Made when asked for: it costs far more than the emitter, and most calls do without. */
+  #controller: AbortController | undefined;
   readonly #onAbort: () => void;
   readonly #timer: Timer | undefined;
   readonly #release: () => void;
@@ -28,8 +30,15 @@ export class UpstreamCall {
     if (options.signal.aborted) this.#stop('cancelled');
   }
 
+  /** Emits `abort` when the caller gave up or the deadline passed: the form in which undici takes a signal at least cost. */
+  readonly stops = new EventEmitter();
+
   /** Aborted when the caller gave up or the deadline passed. */
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.stopped) this.#controller.abort();
+    }
     return this.#controller.signal;
   }
 
@@ -58,7 +67,9 @@ export class UpstreamCall {
   }
 
   #stop(end: 'cancelled' | 'timeout'): void {
-    if (this.#settle(end)) this.#controller.abort();
+    if (!this.#settle(end)) return;
+    this.#controller?.abort();
+    this.stops.emit('abort');
   }
 
   #settle(end: 'cancelled' | 'timeout' | 'finished'): boolean {

@@ -1,4 +1,4 @@
-import type { Operation } from './model.ts';
+import type { Model, Operation } from './model.ts';
 import type { InvalidationKind } from './ledger.ts';
 import type { Usage } from './entry.ts';
 
@@ -40,6 +40,8 @@ export interface InferenceRequest {
   readonly controls: CacheControls;
   readonly signal: AbortSignal;
   readonly traceparent?: string;
+  /** Asked instead of the upstream that the model's name leads to; only within one process. */
+  readonly model?: Model;
 }
 
 export type Outcome = 'hit' | 'miss' | 'bypass' | 'refused' | 'cancelled' | 'error';

@@ -105,7 +105,11 @@ export class CellDirectory {
   }
 
   /** Grid first: a cell that is rebuilt in between must not find the vector again. */
-  async #forget(forgotten: { readonly scope: string; readonly key: string; readonly tellCell: boolean }): Promise<void> {
+  async #forget(forgotten: {
+    readonly scope: string;
+    readonly key: string;
+    readonly tellCell: boolean;
+  }): Promise<void> {
     const { scope, key, tellCell } = forgotten;
     const options = { deadlineAtMs: this.#deps.clock.monotonicMs() + FORGET_TIMEOUT_MS };
     try {

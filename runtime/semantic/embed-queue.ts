@@ -262,6 +262,7 @@ export class EmbedQueue {
   }
 
   #checked(embedding: Embedding | undefined): Embedding | RepriseError {
+    if (embedding?.truncated === true) return embedding;
     const vector = embedding === undefined ? undefined : unitVector(embedding.vector, this.#embedder.dimensions);
     if (embedding === undefined || vector === undefined) {
       return new RepriseError('embedder_invalid_vector', 'The embedder returned no usable vector.');

@@ -173,8 +173,10 @@ export class SemanticMatcher {
     await this.#cells.stop();
   }
 
+  /** Known without asking the embedder: a word has at least one token, and no token has so many characters. */
   #isTooLong(text: string): boolean {
-    return text.length > this.#deps.embedder.windowTokens * WINDOW_CHARACTERS_PER_TOKEN;
+    const { windowTokens } = this.#deps.embedder;
+    return text.length > windowTokens * WINDOW_CHARACTERS_PER_TOKEN || hasMoreWords(text, windowTokens);
   }
 
   async #embedWithin(text: string, options: CallOptions): Promise<Embedding | SemanticSkip> {
@@ -289,6 +291,15 @@ export class SemanticMatcher {
       this.#deps.telemetry.log('debug', 'cell_add_failed', { code: toRepriseError(error).code });
     }
   }
+}
+
+function hasMoreWords(text: string, max: number): boolean {
+  let words = 1;
+  for (let at = 0; at < text.length && words <= max; at += 1) {
+    const isSpace = text[at] === ' ' || text[at] === '\n';
+    if (isSpace && text[at + 1] !== ' ' && text[at + 1] !== '\n') words += 1;
+  }
+  return words > max;
 }
 
 function skip(skipped: SemanticSkip): SemanticDecision {

@@ -390,6 +390,15 @@ describe('start', () => {
   });
 });
 
+describe('a connection', () => {
+  it('on which nothing moves for too long is cut', async () => {
+    const { service, url } = await start({ idleTimeoutMs: 30 });
+    service.onInfer = () => new Promise(() => undefined);
+
+    await expect(postJson(`${url}/v1/chat/completions`, {})).rejects.toThrow();
+  });
+});
+
 describe('close', () => {
   it('lets a running stream end and takes no new work', async () => {
     const { server, service, url, port } = await start();
@@ -464,14 +473,17 @@ describe('close', () => {
     const { server, service, url, port } = await start();
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
+    let onAsked: () => void = () => undefined;
+    const isAsked = new Promise<void>((resolve) => (onAsked = resolve));
     service.onInfer = async () => {
+      onAsked();
       await finished;
       throw new RepriseError('model_not_found', 'no');
     };
     const kept = connect(port, '127.0.0.1');
     await once(kept, 'connect');
     const asked = postJson(`${url}/v1/chat/completions`, {});
-    while (service.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await isAsked;
 
     const closing = server.close(10_000);
     kept.write('GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -494,15 +506,22 @@ describe('close', () => {
 
 describe('uploads', () => {
   it('that are slow to come don’t hold a close back past its limit', async () => {
-    const { server, port } = await start();
+    let onSeen: () => void = () => undefined;
+    const isSeen = new Promise<void>((resolve) => (onSeen = resolve));
+    const { server, port } = await start({
+      resolveIdentity: () => {
+        onSeen();
+        return READER;
+      },
+    });
     const request = httpRequest({ port, host: '127.0.0.1', path: '/v1/embeddings', method: 'POST' });
-    request.on('error', () => undefined);
+    const cut = new Promise<Error>((resolve) => request.once('error', resolve));
     request.setHeader('content-type', 'application/json');
     request.write('{');
-    while (server.running === 0) await new Promise((resolve) => setImmediate(resolve));
+    await isSeen;
 
     await server.close(1);
 
-    expect(server.running).toBe(0);
+    expect((await cut).message).toMatch(/hang up|reset/i);
   });
 });

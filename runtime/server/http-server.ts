@@ -20,6 +20,8 @@ export interface HttpServerOptions extends GatewayOptions {
   readonly describeConfig?: () => unknown;
   /** Connections beyond this many are dropped; 10,000 unless told. */
   readonly connectionsMax?: number;
+  /** A connection on which nothing moves for this long is cut; must exceed the longest model call. 15 min unless told. */
+  readonly idleTimeoutMs?: number;
 }
 
 /** Where a server listens. */
@@ -36,9 +38,12 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Longer than load balancers keep theirs, so that they and not we close an idle connection. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const IDLE_TIMEOUT_MS = 900_000;
 const TIMEOUT_CHECK_MS = 5_000;
 const PATH_PARAMETER_CHARACTERS_MAX = 256;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** Methods that some path takes, or refuses by name. */
+const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 /** Paths that still answer while the server drains. */
 const OPERATIONS_PATHS: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 
@@ -83,6 +88,7 @@ export class HttpServer {
       },
       (request, response) => this.#admit(request, response, handler),
     );
+    server.setTimeout(this.#options.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
     server.maxConnections = this.#options.connectionsMax ?? CONNECTIONS_MAX;
     return server;
   }
@@ -122,13 +128,7 @@ export class HttpServer {
   #addRoutes(): void {
     const app = this.#app;
     app.removeAllContentTypeParsers();
-    app.setNotFoundHandler((request, reply) => {
-      this.#refuse(
-        request,
-        reply,
-        new RepriseError('unknown_path', `There is nothing at ${request.method} of this path.`),
-      );
-    });
+    app.setNotFoundHandler((request, reply) => this.#refuse(request, reply, nothingHere(request.method, reply)));
     app.setErrorHandler((error, request, reply) => this.#refuse(request, reply, error));
     void app.register(repriseGateway, this.#options);
     void app.register((instance, _options, done) => {
@@ -225,6 +225,17 @@ export class HttpServer {
   get running(): number {
     return this.#running;
   }
+}
+
+function nothingHere(method: string, reply: FastifyReply): RepriseError {
+  if (METHODS.includes(method)) {
+    return new RepriseError(
+      'unknown_path',
+      'There is nothing at this path; the HTTP API is under /v1, /admin and /healthz.',
+    );
+  }
+  void reply.header('allow', METHODS.join(', '));
+  return new RepriseError('method_not_allowed', `No path takes ${method}.`);
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): RepriseError {

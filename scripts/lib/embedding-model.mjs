@@ -81,6 +81,7 @@ async function isCached(model, paths) {
     if (actual === undefined) return false;
     const expected = model.files[part].sha256 ?? (await recordedHash(paths[part]));
     if (actual === expected) continue;
+    if (expected === undefined) return false;
     await rm(paths[part], { force: true });
     return false;
   }

@@ -13,6 +13,7 @@ const ASSET = /\.(binpb|proto|json|html|css|svg)$/;
 const STAMP = join('dist', '.stamp.json');
 const LOCK_WAIT_MS = 15 * 60_000;
 const PROGRESS_MS = 5_000;
+const RETRY_MODEL_MS = 15 * 60_000;
 
 /** What is wrong with this Node.js; undefined when it will do. */
 export function nodeProblem(version = process.versions.node) {
@@ -149,13 +150,38 @@ async function build({ root, log }) {
 
 async function fetchModel({ root, log, env }) {
   if (env['REPRISE_SEMANTIC'] === 'off') return { unavailable: 'REPRISE_SEMANTIC is off' };
+  const dataDir = env['REPRISE_DATA_DIR'] || join(root, '.reprise');
+  const note = join(dataDir, 'model-unavailable.json');
+  const baseUrl = env['REPRISE_MODEL_BASE_URL'] ?? '';
+  const tried = readFailure(note, baseUrl);
   try {
     const { ensureEmbeddingModel } = await import('./embedding-model.mjs');
-    const dataDir = env['REPRISE_DATA_DIR'] || join(root, '.reprise');
-    return await ensureEmbeddingModel({ cacheDir: join(dataDir, 'models'), log, env });
+    // Soon after a failure only the cache is asked, so that a start without a network is quick.
+    const sources = tried === undefined ? {} : { sources: [] };
+    const found = await ensureEmbeddingModel({ cacheDir: join(dataDir, 'models'), log, env, ...sources });
+    if (!('unavailable' in found)) rmSync(note, { force: true });
+    else if (tried === undefined) noteFailure(note, { reason: found.unavailable, baseUrl });
+    else log(`No embedding model: ${tried} (to try again now, remove ${note})`);
+    return tried !== undefined && 'unavailable' in found ? { unavailable: tried } : found;
   } catch (error) {
     return { unavailable: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Why the model could not be had a short while ago; undefined when it is time to try. */
+function readFailure(note, baseUrl) {
+  try {
+    const { reason, atMs, baseUrl: from } = JSON.parse(readFileSync(note, 'utf8'));
+    const ageMs = Date.now() - atMs;
+    return from === baseUrl && ageMs >= 0 && ageMs < RETRY_MODEL_MS ? String(reason) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function noteFailure(note, failure) {
+  mkdirSync(dirname(note), { recursive: true });
+  writeFileSync(note, JSON.stringify({ ...failure, atMs: Date.now() }));
 }
 
 /** Runs `work` while no other set-up of this clone does; a lock whose owner is gone is taken over. */

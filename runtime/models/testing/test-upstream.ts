@@ -22,7 +22,7 @@ export interface TestUpstream {
   readonly url: string;
   readonly port: number;
   readonly seen: readonly SeenRequest[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export type Answer = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;

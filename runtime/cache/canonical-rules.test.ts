@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { hasCode } from '../errors.ts';
+import { compileBlankRules } from './canonical-rules.ts';
+
+function outcome(pattern: string): string {
+  try {
+    compileBlankRules([{ pattern, replacement: '' }]);
+    return 'accepted';
+  } catch (error) {
+    return hasCode(error, 'config_invalid') ? 'refused' : 'failed';
+  }
+}
+
+describe('compileBlankRules', () => {
+  it.each([
+    ['('],
+    ['\\'],
+    [''],
+    ['a*'],
+    ['a|'],
+    ['(a+)+b'],
+    ['(?:a|ab)*c'],
+    ['([a-z]+\\d)*x'],
+    ['((a+)b){2,}'],
+    ['(a)\\1'],
+    ['x'.repeat(2_000)],
+  ])('refuses /%s/', (pattern) => {
+    expect(outcome(pattern)).toBe('refused');
+  });
+
+  it.each([
+    ['\\d{4}-\\d{2}-\\d{2}'],
+    ['[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'],
+    ['req_[A-Za-z0-9]+'],
+    ['[(a+)]+'],
+    ['(?:Mon|Tue)day'],
+  ])('accepts /%s/', (pattern) => {
+    expect(outcome(pattern)).toBe('accepted');
+  });
+
+  it('applies rules in order, everywhere, with the replacement as it stands', () => {
+    const blank = compileBlankRules([
+      { pattern: '\\d+', replacement: '$&' },
+      { pattern: 'b', replacement: 'c' },
+    ]);
+    expect(blank?.('1b2b')).toBe('$&c$&c');
+  });
+
+  it('is nothing without rules', () => {
+    expect(compileBlankRules([])).toBeUndefined();
+  });
+});

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import type { EmbedderConfig } from '../../config/index.ts';
+import { toRepriseError } from '../../errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Embedder } from '../../ports/embedder.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
+import { OnnxEmbedder } from './onnx-embedder.ts';
+
+const MODEL_FILE = 'model.onnx';
+const TOKENIZER_FILE = 'tokenizer.json';
+
+/**
+ * The configured embedding model, loaded and tried; or why there is none. Its files are `model.onnx` and `tokenizer.json`
+ * in the folder named like the model below `modelDir`.
+ */
+export async function openEmbedder(
+  config: EmbedderConfig,
+  deps: { readonly clock: Clock; readonly telemetry: Telemetry },
+): Promise<Embedder | { readonly missing: string }> {
+  const folder = join(config.modelDir, config.name);
+  const modelPath = join(folder, MODEL_FILE);
+  const tokenizerPath = join(folder, TOKENIZER_FILE);
+  const fingerprint = await fingerprintOf([modelPath, tokenizerPath], config.windowTokens);
+  if (fingerprint === undefined) return { missing: `the embedding model ${config.name} isn't in ${config.modelDir}` };
+  try {
+    return await OnnxEmbedder.open(deps, {
+      id: `${config.name}-${fingerprint}`,
+      modelPath,
+      tokenizerPath,
+      windowTokens: config.windowTokens,
+      threads: config.threads,
+      intraOpThreads: config.intraOpThreads,
+      executionProviders: config.executionProviders,
+    });
+  } catch (error) {
+    const { code, cause } = toRepriseError(error);
+    const detail = cause instanceof Error ? `: ${cause.message.slice(0, 200)}` : '';
+    return { missing: `the embedding model ${config.name} doesn't load (${code}${detail})` };
+  }
+}
+
+/** Short hash of everything that a vector depends on; undefined when a file can't be read. */
+async function fingerprintOf(paths: readonly string[], windowTokens: number): Promise<string | undefined> {
+  const hash = createHash('sha256').update(`mean/${windowTokens}/`);
+  try {
+    for (const path of paths) for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
+  } catch {
+    return undefined;
+  }
+  return hash.digest('hex').slice(0, 8);
+}
