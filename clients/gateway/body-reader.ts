@@ -39,10 +39,13 @@ class Upload {
     this.#bytesMax = bytesMax;
     this.#refusal = refusal;
     this.#done = done;
-    source.on('data', this.#onData);
-    source.on('end', this.#onEnd);
-    source.on('error', this.#onCut);
-    source.on('close', this.#onCut);
+  }
+
+  start(): void {
+    this.#source.on('data', this.#onData);
+    this.#source.on('end', this.#onEnd);
+    this.#source.on('error', this.#onCut);
+    this.#source.on('close', this.#onCut);
   }
 
   #settle(error: RepriseError | null, body?: Uint8Array): void {
@@ -92,5 +95,6 @@ export function readBody(source: IncomingMessage, bytesMax: number, done: BodyDo
     done(refusal ?? tooLarge(bytesMax));
     return;
   }
-  const _upload = new Upload(source, bytesMax, refusal ?? (declared > bytesMax ? tooLarge(bytesMax) : undefined), done);
+  const lengthRefusal = declared > bytesMax ? tooLarge(bytesMax) : undefined;
+  new Upload(source, bytesMax, refusal ?? lengthRefusal, done).start();
 }

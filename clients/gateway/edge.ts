@@ -158,23 +158,25 @@ export class Edge {
       done();
       return;
     }
+    let identity: Identity | Promise<Identity>;
     try {
-      const identity = resolve(raw.headers, raw.socket.remoteAddress);
-      if (!('then' in identity)) {
-        exchange.identity = identity;
-        done();
-        return;
-      }
-      identity.then(
-        (resolved) => {
-          exchange.identity = resolved;
-          done();
-        },
-        (error: unknown) => done(edgeError(error)),
-      );
+      identity = resolve(raw.headers, raw.socket.remoteAddress);
     } catch (error) {
       done(edgeError(error));
+      return;
     }
+    if (!('then' in identity)) {
+      exchange.identity = identity;
+      done();
+      return;
+    }
+    identity.then(
+      (resolved) => {
+        exchange.identity = resolved;
+        done();
+      },
+      (error: unknown) => done(edgeError(error)),
+    );
   }
 
   /** Sends an answer whole and ends its exchange. */

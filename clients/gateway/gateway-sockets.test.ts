@@ -28,7 +28,7 @@ interface Harness {
   readonly port: number;
   readonly internalErrors: unknown[];
   /** The next record. */
-  nextRecord(): Promise<RequestRecord>;
+  readonly nextRecord: () => Promise<RequestRecord>;
 }
 
 async function listen(changes: Partial<GatewayOptions> = {}): Promise<Harness> {

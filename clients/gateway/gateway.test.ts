@@ -190,6 +190,7 @@ describe('errors', () => {
     service.onStream = async () =>
       streamReply(
         (async function* () {
+          yield* [];
           throw new ModelError('model_error', 'boom', { status: 500, body: Buffer.from('{"error":1}') });
         })(),
       );

@@ -30,7 +30,7 @@ export class ControlRecord<T> {
   readonly #deps: { grid: Grid; storage: Storage | undefined; ledger: Ledger };
   readonly #shape: ControlShape<T>;
   #current: Versioned<T>;
-  #mark = 0;
+  #revision = -1;
 
   constructor(
     name: string,
@@ -71,11 +71,12 @@ export class ControlRecord<T> {
     await this.#keep();
   }
 
-  /** Reads the grid again when another node's change was marked in the ledger. */
-  async follow(markSequence: number, options: CallOptions): Promise<void> {
-    if (markSequence <= this.#mark) return;
+  /** Reads the grid again when the ledger changed since: another node may have marked its change of this record. */
+  async follow(options: CallOptions): Promise<void> {
+    const { revision } = this.#deps.ledger;
+    if (revision === this.#revision) return;
     await this.sync(options);
-    this.#mark = markSequence;
+    this.#revision = revision;
   }
 
   /** Applies `change` here, on disk, in the grid, and marks it. Fails when the grid or the ledger could not be written. */

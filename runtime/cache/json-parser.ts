@@ -1,9 +1,9 @@
-import { assert, RepriseError } from '../errors.ts';
+import { RepriseError } from '../errors.ts';
 import { DEPTH_CEILING, type JsonNumber, type JsonObject, type JsonValue, numberFrom } from './json-value.ts';
 
 /** Bounds and leniency of `parseJson`. */
 export interface JsonLimits {
-  /** Deepest nesting that is read; at most 1,024, since reading and writing recurse. */
+  /** Deepest nesting that is read; never more than `DEPTH_CEILING`. */
   readonly depthMax: number;
   /** Keeps escaped lone surrogates, for fragments that are whole only when joined; refused otherwise. */
   readonly loneSurrogates?: 'keep';
@@ -16,7 +16,6 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * `json_too_deep` or `duplicate_member` (whose `param` is the member's path).
  */
 export function parseJson(bytes: Uint8Array, limits: JsonLimits): JsonValue {
-  assert(limits.depthMax >= 1 && limits.depthMax <= DEPTH_CEILING, 'depthMax is out of range');
   if (bytes.length === 0) throw new RepriseError('empty_body', 'The body is empty; send a JSON object.');
   let text: string;
   try {
@@ -73,7 +72,7 @@ class JsonParser {
 
   constructor(text: string, limits: JsonLimits, hasControl: boolean) {
     this.#text = text;
-    this.#depthMax = limits.depthMax;
+    this.#depthMax = Math.min(limits.depthMax, DEPTH_CEILING);
     this.#keepLone = limits.loneSurrogates === 'keep';
     if (!hasControl) this.#control = text.length;
   }

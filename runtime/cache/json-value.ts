@@ -1,4 +1,4 @@
-import { assert, RepriseError } from '../errors.ts';
+import { RepriseError } from '../errors.ts';
 
 /** A number that a double can't hold: it keeps the spelling in which it came. */
 export class JsonNumber {
@@ -15,7 +15,7 @@ export type JsonObject = Map<string, JsonValue>;
 /** A JSON value without loss: member order and numbers survive. */
 export type JsonValue = null | boolean | number | string | JsonNumber | JsonValue[] | JsonObject;
 
-/** Deepest nesting that any value may have: reading and writing recurse. */
+/** Deepest nesting that any value may have; reading and writing recurse, so it must fit the stack with room to spare. */
 export const DEPTH_CEILING = 1_024;
 
 const EXPONENT_DIGITS_MAX = 15;
@@ -30,7 +30,10 @@ export function numberFrom(text: string): number | JsonNumber {
   return new JsonNumber(text);
 }
 
-/** The one spelling of a decimal: sign, digits without zeros at the ends, `e`, exponent; `0` for every zero. Fails with `invalid_json` on a boundless exponent. */
+/**
+ * The one spelling of a decimal: sign, digits without zeros at the ends, `e`, exponent; `0` for every zero. Fails with
+ * `invalid_json` on an exponent beyond any use.
+ */
 export function decimal(text: string): string {
   const sign = text.startsWith('-') ? '-' : '';
   const [mantissa = '', exponentText = ''] = text.slice(sign.length).split(/[eE]/);

@@ -134,6 +134,10 @@ describe('parseJson', () => {
     expect(failure(() => parse('['.repeat(17) + ']'.repeat(17), 16)).code).toBe('json_too_deep');
   });
 
+  it('refuses more than its ceiling, whatever the bound', () => {
+    expect(failure(() => parse('['.repeat(1_025) + ']'.repeat(1_025), 1_000_000)).code).toBe('json_too_deep');
+  });
+
   it('refuses a text nested a million deep without exhausting the stack', () => {
     expect(failure(() => parse('[{"a":'.repeat(500_000), 256)).code).toBe('json_too_deep');
   });
@@ -248,6 +252,10 @@ describe('stringifyJson', () => {
 describe('canonicalJson', () => {
   it('sorts members by UTF-16 code units', () => {
     expect(canonical('{"b":1,"a":2,"é":3,"😀":4,"":5}')).toBe('{0:5,1:a2,1:b1,1:é3,2:😀4}');
+  });
+
+  it('is as docs/keys.md says', () => {
+    expect(canonical('{"b":[1.0,"x"],"a":null}')).toBe('{1:anull,1:b[1,1:x]}');
   });
 
   it('cannot be forged by text that looks like structure', () => {

@@ -19,7 +19,7 @@ export function isSameIncarnation(left: Incarnation, right: Incarnation): boolea
 }
 
 /** Sequence of the oldest record in a head's list; one past the head's sequence when the list is empty. */
-export function firstSequence(head: LedgerHead): number {
+function firstSequence(head: LedgerHead): number {
   return head.sequence - head.records.length + 1;
 }
 
@@ -62,11 +62,6 @@ export class LedgerView {
   /** The floor that this node goes by; above the head's own when it had to forget marks. */
   get floor(): number {
     return this.#marks.floor;
-  }
-
-  /** Marked names. */
-  get markCount(): number {
-    return this.#marks.size;
   }
 
   /**

@@ -458,6 +458,34 @@ describe('a node that is far behind', () => {
     expect((await headOf()).records).toHaveLength(256);
   });
 
+  it('never goes back to a head whose marks it was reading when it learned of a newer one', async () => {
+    const open = gate<undefined>();
+    let isHeld = true;
+    const slow = new Proxy(grid, {
+      get: (target, property) => {
+        if (property !== 'scan' || !isHeld) return (Reflect.get(target, property) as () => unknown).bind(target);
+        isHeld = false;
+        return (...values: Parameters<Grid['scan']>) => open.promise.then(() => grid.scan(...values));
+      },
+    });
+    const [a, b] = [await confirmed('a', { recordsMax: 2 }), makeLedger('b', slow, { recordsMax: 2 })];
+    await b.confirm(FAR);
+    for (let index = 0; index < 5; index++) await a.append(entryName(String(index)), 'hard', FAR);
+    const reading = b.confirm(FAR);
+    await clock.settle();
+    await grid.remove('ledger', 'head', FAR);
+    await a.confirm(FAR);
+    await b.confirm(FAR);
+    const newer = positionOf(b);
+    open.resolve(undefined);
+    const seen: LedgerPosition[] = [];
+    b.onReset(() => seen.push(positionOf(b)));
+    await reading;
+    expect(newer.incarnation.counter).toBe(2);
+    expect(b.position).toEqual(newer);
+    expect(seen).toEqual([]);
+  });
+
   it('knows old marks when it starts', async () => {
     const a = await confirmed('a', { recordsMax: 3 });
     const entry = entryAt(positionOf(a));

@@ -3,29 +3,38 @@ import { toRepriseError } from '../errors.ts';
 import { banner } from './banner.ts';
 import { runServer } from './run-server.ts';
 
-/** Signals after the first one, while draining, end the process at once. */
+/** A second signal ends the process at once; within this time it is the first one, sent on by npm. */
+const REPEATED_SIGNAL_MS = 1_500;
 const FORCED_EXIT_CODE = 130;
 
-/** Serves until SIGINT or SIGTERM, then finishes what runs and exits 0. */
+/** Serves until SIGINT or SIGTERM, then finishes what runs. */
 export async function main(config: Config = loadConfig()): Promise<void> {
+  const stop = stopSignal();
   const server = await runServer(config);
   process.stderr.write(banner(config, server));
-  await new Promise<void>((resolve) => {
-    let stopping = false;
-    const stop = (signal: string): void => {
-      if (stopping) process.exit(FORCED_EXIT_CODE);
-      stopping = true;
-      process.stderr.write(`\n${signal}: finishing running requests (at most ${config.server.drainMs / 1_000} s) …\n`);
-      void server.close(config.server.drainMs).then(resolve, resolve);
-    };
-    process.on('SIGINT', () => stop('SIGINT'));
-    process.on('SIGTERM', () => stop('SIGTERM'));
-  });
+  const signal = await stop;
+  process.stderr.write(`\n${signal}: finishing running requests (at most ${config.server.drainMs / 1_000} s) …\n`);
+  await server.close(config.server.drainMs);
   process.stderr.write('Stopped.\n');
 }
 
-/** Runs `main` as a process: a coded error goes to stderr in one line, exit 1. */
-export async function mainProcess(): Promise<void> {
+/** The first SIGINT or SIGTERM, listened for from now on. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    let firstAtMs: number | undefined;
+    const onSignal = (signal: string): void => {
+      const nowMs = performance.now();
+      if (firstAtMs !== undefined && nowMs - firstAtMs > REPEATED_SIGNAL_MS) process.exit(FORCED_EXIT_CODE);
+      firstAtMs ??= nowMs;
+      resolve(signal);
+    };
+    process.on('SIGINT', () => onSignal('SIGINT'));
+    process.on('SIGTERM', () => onSignal('SIGTERM'));
+  });
+}
+
+/** Runs `main` as a process: exit 0 after a stop; a coded error goes to stderr in one line, exit 1. */
+async function mainProcess(): Promise<void> {
   try {
     await main();
     process.exit(0);

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Random } from '../ports/random.ts';
 
 const BUFFER_BYTES = 4_096;
@@ -25,9 +25,4 @@ export class SystemRandom implements Random {
   fork(): Random {
     return new SystemRandom();
   }
-}
-
-/** A node id that no other node has. */
-export function randomNodeId(): string {
-  return `node-${randomInt(2 ** 47).toString(36)}`;
 }

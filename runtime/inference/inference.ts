@@ -25,6 +25,7 @@ import type { Embeddings } from './embeddings.ts';
 import type { Explainer } from './explainer.ts';
 import type { Invalidation } from './invalidation.ts';
 import type { Lookup } from './lookup.ts';
+import type { NodeState } from './node-state.ts';
 import type { Prepared, Preparer } from './prepare.ts';
 import type { Refusals } from './refusals.ts';
 import { calledStatus, entryBody, hitStatus } from './replies.ts';
@@ -45,20 +46,7 @@ export interface InferenceDeps {
   readonly accounting: Accounting;
   readonly models: ModelDirectory;
   readonly peek: (key: string) => Promise<Entry | undefined>;
-  readonly stats: () => Promise<
-    Omit<
-      Stats,
-      | 'requests'
-      | 'byOutcome'
-      | 'modelCalls'
-      | 'modelCallsSaved'
-      | 'tokensBilled'
-      | 'tokensSaved'
-      | 'costBilled'
-      | 'costSaved'
-    >
-  >;
-  readonly readiness: () => Readiness;
+  readonly status: NodeState;
 }
 
 /** The service interface, in process: what every server, gateway and embedding program calls. */
@@ -185,7 +173,7 @@ export class Inference implements InferenceService {
       tokensSaved: totals.saved,
       costBilled: totals.costBilled,
       costSaved: totals.costSaved,
-      ...(await this.#deps.stats()),
+      ...(await this.#deps.status.stats()),
     };
   }
 
@@ -194,7 +182,7 @@ export class Inference implements InferenceService {
   }
 
   readiness(): Readiness {
-    return this.#deps.readiness();
+    return this.#deps.status.readiness();
   }
 
   /** Understands the request; a refusal is counted like any other end. */

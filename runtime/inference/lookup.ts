@@ -112,7 +112,7 @@ export class Lookup {
     }
   }
 
-  #decide(
+  async #decide(
     semantic: SemanticMatcher,
     prepared: Prepared,
     options: CallOptions,
@@ -120,6 +120,7 @@ export class Lookup {
   ): Promise<SemanticDecision> {
     const { tiers, refusals } = this.#deps;
     const { threshold } = prepared.controls;
+    await refusals.follow(options);
     const query = { scope: prepared.scope, askedText: prepared.facts.askedText, domain: prepared.domain };
     return semantic.find(
       threshold === undefined ? query : { ...query, thresholdMin: threshold },

@@ -25,6 +25,11 @@ export class Refusals {
     this.#hash = hash;
   }
 
+  /** Learns what other nodes refused, when the ledger changed since. */
+  follow(options: CallOptions): Promise<void> {
+    return this.#record.follow(options);
+  }
+
   isRefused(storedKey: string, askedText: string): boolean {
     const pairs = this.#record.value;
     if (pairs.length === 0) return false;

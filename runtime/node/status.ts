@@ -1,25 +1,14 @@
 import type { StoreQueue } from '../cache/store-queue.ts';
 import type { NodeOptions } from '../ports/options.ts';
-import type { Readiness, ReadinessPart, Stats } from '../ports/service.ts';
-import type { CoreParts, NodePorts } from './node.ts';
+import type { Readiness, ReadinessPart } from '../ports/service.ts';
+import type { NodeState, OwnStats } from '../inference/node-state.ts';
+import type { CoreParts, NodePorts } from './parts.ts';
 
 type Parts = NodePorts & CoreParts & { readonly queue: StoreQueue };
-type NodeStats = Pick<
-  Stats,
-  | 'entries'
-  | 'entryBytes'
-  | 'vectors'
-  | 'evictions'
-  | 'ledgerSequence'
-  | 'ledgerConfirmedAgeMs'
-  | 'semantic'
-  | 'uptimeMs'
->;
-
 const SIZE_MS = 1_000;
 
 /** What a node tells of itself: stats, readiness, gauges. */
-export class NodeStatus {
+export class NodeStatus implements NodeState {
   readonly #parts: Parts;
   readonly #options: NodeOptions;
   readonly #startedAtMs: number;
@@ -32,7 +21,7 @@ export class NodeStatus {
     this.#startedAtMs = parts.clock.monotonicMs();
   }
 
-  async stats(): Promise<NodeStats> {
+  async stats(): Promise<OwnStats> {
     const { clock, grid, ledger, localGrid, nearCache } = this.#parts;
     const options = { deadlineAtMs: clock.monotonicMs() + SIZE_MS };
     const [entries, vectors] = await Promise.all([

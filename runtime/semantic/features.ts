@@ -1,4 +1,4 @@
-import { extractNegations } from './guards/negation.ts';
+import { extractNegations, isContractedNot } from './guards/negation.ts';
 import { extractNumbers } from './guards/numbers.ts';
 import { tokenise } from './guards/tokens.ts';
 import type { Token } from './guards/tokens.ts';
@@ -60,7 +60,8 @@ function wordsOf(token: Token, shouting: boolean): readonly string[] {
   if (token.kind === 'comma') return [','];
   if (token.kind === 'stop') return ['.'];
   if (token.kind === 'symbol') return [token.lower === '×' ? 'x' : token.lower];
-  const lower = token.lower.replace(/'(?:s|re|ve|ll|d|m|t)?$/u, '').replace(/n't$/u, '');
+  if (isContractedNot(token.lower)) return ['not'];
+  const lower = token.lower.replace(/'(?:s|re|ve|ll|d|m)?$/u, '');
   if (lower === '') return [];
   const joined = lower.replace(/(?<=\p{L})[-‐‑](?=\p{L})/gu, '');
   return [isName(token, shouting) ? `^${joined}` : joined];

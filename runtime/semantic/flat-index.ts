@@ -61,9 +61,10 @@ export class FlatIndex implements VectorIndex {
     const best: VectorMatch[] = [];
     let bar = floor;
     for (let slot = 0; k > 0 && slot < this.#ids.length; slot += 1) {
-      const similarity = dot(vector, this.#block(slot), (slot % BLOCK_VECTORS) * this.#dimensions);
+      const product = dot(vector, this.#block(slot), (slot % BLOCK_VECTORS) * this.#dimensions);
+      const similarity = product > 1 ? 1 : product < -1 ? -1 : product;
       if (!(similarity >= bar)) continue;
-      insert(best, { id: this.#ids[slot] ?? '', similarity: Math.max(-1, Math.min(1, similarity)) });
+      insert(best, { id: this.#ids[slot] ?? '', similarity });
       if (best.length > k) best.pop();
       if (best.length === k) bar = best.at(-1)?.similarity ?? floor;
     }

@@ -10,10 +10,19 @@ export async function buf(root, args) {
   return await run(join(bin, 'buf'), args, { cwd: root, env });
 }
 
-/** Generates the code of proto/ below `out`, as buf.gen.yaml says; without `out`, in its place. */
-export async function generateProto(root, out) {
-  const { code, output } = await buf(root, ['generate', ...(out === undefined ? [] : ['-o', out])]);
-  if (code !== 0) throw new Error(`buf generate failed:\n${output.trim()}`);
+/** All descriptors of proto/ in one set, for reflection; lies in proto/gen like the code. */
+const DESCRIPTORS = join('proto', 'gen', 'descriptors.binpb');
+
+/** Generates the code of proto/, as buf.gen.yaml says, and its descriptors below `out`; without `out`, in their place. */
+export async function generateProto(root, out = root) {
+  await bufOrThrow(root, ['generate', '-o', out]);
+  const descriptors = join(out, DESCRIPTORS);
+  await bufOrThrow(root, ['build', '--as-file-descriptor-set', '--exclude-source-info', '-o', descriptors]);
+}
+
+async function bufOrThrow(root, args) {
+  const { code, output } = await buf(root, args);
+  if (code !== 0) throw new Error(`buf ${args[0]} failed:\n${output.trim()}`);
 }
 
 /** Files of proto/gen that differ from what proto/ generates, one line each; none: all is as generated. */

@@ -1,4 +1,5 @@
 import { COURTESY_WORDS, FUNCTION_WORDS, SCOPE_WORDS, STRONG_QUESTION_WORDS } from './lexicon.ts';
+import { isNegator } from './negation.ts';
 import { sameWord } from './word-match.ts';
 
 /** Words that one text has and the other lacks, up to this many on each side, are one thing put in another's place. */
@@ -10,7 +11,7 @@ const OPERATORS = /^[<>=+*^\\÷×±≤≥≠∑√]$/u;
  * True when two texts speak of different things. Symmetric. Either
  * - a name, an identifier or an operator is in one and not in the other, or
  * - they are the same but for one or two words that neither mean the same nor are mistyped, or
- * - they differ in a word of scope (all, only, each) or in who, when, where and why.
+ * - they differ in a word of scope (all, only, each) or in who, when, where, why and how.
  * `words` as in `Features`.
  */
 export function entitiesDiffer(a: readonly string[], b: readonly string[]): boolean {
@@ -83,7 +84,7 @@ function isDistinctive(word: string): boolean {
 }
 
 function isContent(word: string): boolean {
-  return /[\p{L}\p{N}]/u.test(word) && !FUNCTION_WORDS.has(word) && !COURTESY_WORDS.has(word);
+  return /[\p{L}\p{N}]/u.test(word) && !FUNCTION_WORDS.has(word) && !COURTESY_WORDS.has(word) && !isNegator(word);
 }
 
 /** One picture in place of another may be the whole message; one more or less is decoration. */

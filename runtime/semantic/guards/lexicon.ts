@@ -26,8 +26,8 @@ export const COURTESY_WORDS = words(
 /** Words that say how many or which of them; never mere grammar. */
 export const SCOPE_WORDS = words('all every each both only none most half entire whole everything everyone everybody');
 
-/** Question words that ask for different things; `how`, `what` and `which` paraphrase too freely to be told apart. */
-export const STRONG_QUESTION_WORDS = words('who when where why');
+/** Question words that ask for different things; `what` and `which` paraphrase too freely to be told from them. */
+export const STRONG_QUESTION_WORDS = words('who when where why how');
 
 /** Groups of words that may stand for each other. The first is the group's name. */
 const ALIASES: readonly string[] = [

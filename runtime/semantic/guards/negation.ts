@@ -2,17 +2,23 @@ import { FUNCTION_WORDS, NEGATIVE_PREFIXES, OPPOSITE_PREFIXES, SIDES_OF } from '
 import type { Token } from './tokens.ts';
 import { sameWord, stem } from './word-match.ts';
 
+const CONTRACTED_WORDS = new Set(
+  `cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt shouldnt couldnt havent hasnt hadnt mustnt neednt
+  aint`.split(/\s+/u),
+);
 const NEGATORS = new Set(
-  `not no never without cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt shouldnt couldnt havent hasnt
-  hadnt mustnt neednt aint none nobody nothing nowhere neither nor unable hardly barely scarcely except excluding lack
+  `not no never without none nobody nothing nowhere neither nor unable hardly barely scarcely except excluding lack
   lacks lacking fail fails failed failing refuse refuses refused`.split(/\s+/u),
 );
-/** "without" is also the contrary of "with"; here it denies what follows it. */
-const CONTRACTED = /n't$/u;
+
+/** True for a verb grown together with "not", with or without its apostrophe. */
+export function isContractedNot(lower: string): boolean {
+  return lower.endsWith("n't") || CONTRACTED_WORDS.has(lower);
+}
 
 /** True for a word that denies what follows. */
 export function isNegator(lower: string): boolean {
-  return NEGATORS.has(lower) || CONTRACTED.test(lower) || lower.startsWith('non-');
+  return NEGATORS.has(lower) || isContractedNot(lower) || lower.startsWith('non-');
 }
 
 /** What a text denies: for each negation the stem of the next word of meaning in its sentence, empty when there is none. Sorted. */

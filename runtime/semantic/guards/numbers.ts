@@ -77,7 +77,7 @@ function withUnit(tokens: readonly Token[], numeral: Numeral, scaled: Scaled): F
   }
   const unit = readUnit(tokens, end);
   if (unit !== undefined) return { canonical: canonical(value, unit.unit), end: unit.end };
-  const exact = half || scaled.end > numeral.end + 1 || !/\.\d*[1-9]0+$/u.test(numeral.spelled);
+  const exact = half || scaled.tookWord || !/\.\d*[1-9]0+$/u.test(numeral.spelled);
   return { canonical: exact ? `#${round(value)}` : `#${numeral.spelled}`, end };
 }
 
@@ -146,17 +146,19 @@ interface Scaled {
   readonly value: number;
   readonly end: number;
   readonly tookSuffix: boolean;
+  readonly tookWord: boolean;
 }
 
 /** "1.5 million", "50k"; a lone "m" after digits is metres unless money comes first, so it isn't taken here. */
 function scale(tokens: readonly Token[], at: number, numeral: Numeral): Scaled {
   const suffix = numeral.suffix.toLowerCase();
   const own = suffix === 'm' && tokens[at - 2]?.kind !== 'symbol' ? undefined : MULTIPLIERS.get(suffix);
-  if (own !== undefined) return { value: numeral.value * own, end: at, tookSuffix: true };
+  if (own !== undefined) return { value: numeral.value * own, end: at, tookSuffix: true, tookWord: false };
   const word = tokens[at]?.lower ?? '';
   const factor = word.length > 1 ? MULTIPLIERS.get(word) : undefined;
-  if (factor !== undefined) return { value: numeral.value * factor, end: at + 1, tookSuffix: suffix === '' };
-  return { value: numeral.value, end: at, tookSuffix: suffix === 'x' };
+  if (factor !== undefined)
+    return { value: numeral.value * factor, end: at + 1, tookSuffix: suffix === '', tookWord: true };
+  return { value: numeral.value, end: at, tookSuffix: suffix === 'x', tookWord: false };
 }
 
 /** Times of day: "15:00" is one token with a colon, "3 pm" two. */

@@ -1,0 +1,189 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { extractFeatures, parseFeatures, serialiseFeatures } from '../features.ts';
+import { GUARD_NAMES, vetoesOf } from './guards.ts';
+
+function vetoes(a: string, b: string): readonly string[] {
+  return vetoesOf(GUARD_NAMES, extractFeatures(a), extractFeatures(b));
+}
+
+const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  numbers: [
+    ['What is 17 times 23?', 'What is 17 times 24?'],
+    ['Pay 1,250 to Ana', 'Pay 12,500 to Ana'],
+    ['Take 5 mg at night', 'Take 5 g at night'],
+    ['Take 5 mg at night', 'Take 5 mcg at night'],
+    ['Wake me at 7 am', 'Wake me at 7 pm'],
+    ['Wake me at 07:15', 'Wake me at 17:15'],
+    ['Book a table for Tuesday', 'Book a table for Thursday'],
+    ['Who won the cup in March 2021?', 'Who won the cup in May 2021?'],
+    ['What does Python 3.1 change?', 'What does Python 3.10 change?'],
+    ['Is it -5 outside?', 'Is it 5 outside?'],
+    ['Rent per week', 'Rent per month'],
+    ['Give me two ideas', 'Give me three ideas'],
+    ['How tall is it in feet?', 'How tall is it in metres?'],
+    ['Send $20', 'Send €20'],
+    ['A 6-year-old child', 'A 9-year-old child'],
+    ['Is a 40 Mb file fine?', 'Is a 40 MB file fine?'],
+    ['What is new today?', 'What is new tomorrow?'],
+  ],
+  negation: [
+    ['Turn the heating on', 'Turn the heating off'],
+    ['Is the shop open?', 'Is the shop closed?'],
+    ['Can I swim after eating?', "Can't I swim after eating?"],
+    ['Is it safe to swim?', 'Is it not safe to swim?'],
+    ['Coffee with milk', 'Coffee without milk'],
+    ['Foods that contain iron', "Foods that don't contain iron"],
+    ['My car starts but the radio doesnt', "My car doesn't start but the radio does"],
+    ['How do I lock the screen?', 'How do I unlock the screen?'],
+    ['Treatment of hypertension', 'Treatment of hypotension'],
+    ['How to enable cookies', 'How to disable cookies'],
+    ['Who may enter before noon?', 'Who may enter after noon?'],
+    ['Is the plan refundable?', 'Is the plan nonrefundable?'],
+    ['Prices for members', 'Prices for non-members'],
+  ],
+  entities: [
+    ['Tell me about Slovakia', 'Tell me about Slovenia'],
+    ['visa rules for niger', 'visa rules for nigeria'],
+    ['How long does hydroxyzine last?', 'How long does hydralazine last?'],
+    ['Install numpy on Ubuntu', 'Install numpy on Fedora'],
+    ['Error E1001 on my boiler', 'Error E1007 on my boiler'],
+    ['Call Martin', 'Call Marvin'],
+    ['Explain C++ templates', 'Explain C# templates'],
+    ['Is a < b here?', 'Is a > b here?'],
+    ['Who wrote Emma?', 'When did someone write Emma?'],
+    ['Delete all photos', 'Delete my photos'],
+    ['read config.yaml', 'read config.json'],
+    ['so 👍', 'so 👎'],
+    ['translate 猫', 'translate 犬'],
+  ],
+  roles: [
+    ['Convert pounds to euros', 'Convert euros to pounds'],
+    ['Does zinc reduce how well copper works?', 'Does copper reduce how well zinc works?'],
+    ['How do I move from the north hall to the south hall?', 'How do I move from the south hall to the north hall?'],
+    ['Did Anna teach Boris?', 'Did Boris teach Anna?'],
+    ['The shop owes me money', 'I owe the shop money'],
+  ],
+};
+
+const ALIKE: readonly (readonly [string, string])[] = [
+  ['How do I reset my password?', 'how can I reset my password'],
+  ['How do I reset my password?', 'Hi Maria, please tell me how to reset my password, thanks!'],
+  ['Wait 90 minutes', 'Wait 1.5 hours'],
+  ['It cost 1,200 dollars', 'It cost $1200'],
+  ['Meet at 3 pm', 'Meet at 15:00'],
+  ['two weeks of leave', '14 days of leave'],
+  ['Take 0.5 g', 'take 500mg'],
+  ['Half an hour of rest', '30 minutes of rest'],
+  ['It is 38.0 now', 'It is 38 now'],
+  ['Which colours are there?', 'Which colors are there?'],
+  ['What is paracetamol for?', 'What is paracetmol for?'],
+  ['Leave me a voice mail', 'Leave me a voicemail'],
+  ['A long-term loan', 'A long term loan'],
+  ['Compare iron, zinc and copper', 'Compare copper, iron and zinc'],
+  ['If it rains, may I work from home?', 'May I work from home if it rains?'],
+  ["Why isn't it working?", 'Why is it not working?'],
+  ['WHERE IS MY ORDER', 'Where is my order?'],
+  ['Good morning, where is my order?', 'Where is my order?'],
+];
+
+describe('guards', () => {
+  for (const [guard, pairs] of Object.entries(CONTRARY)) {
+    it.each(pairs)(`${guard} vetoes: %s | %s`, (a, b) => {
+      expect(vetoes(a, b)).toContain(guard);
+    });
+  }
+
+  it.each(ALIKE)('no guard vetoes: %s | %s', (a, b) => {
+    expect(vetoes(a, b)).toEqual([]);
+  });
+
+  it('a guard whose name is not known vetoes', () => {
+    const features = extractFeatures('same');
+    expect(vetoesOf(['future'], features, features)).toEqual(['future']);
+  });
+
+  const anyText = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom(...'aA1.,:-/\'’"% $€£+#@_ \n\ud800\u0301') }),
+    fc
+      .array(
+        fc.constantFrom('5', 'mg', 'not', 'one', 'and', 'a', 'half', 'on', 'to', 'from', 'Ann', '3pm', 'of', 'May'),
+        {
+          maxLength: 30,
+        },
+      )
+      .map((words) => words.join(' ')),
+  );
+
+  it('are symmetric and total on any strings', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (a, b) => {
+        expect(vetoes(a, b)).toEqual(vetoes(b, a));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('never tell a text from itself', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(vetoes(text, text)).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('read features from a record as they were extracted', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const features = extractFeatures(text.toWellFormed());
+        expect(parseFeatures(serialiseFeatures(features))).toEqual(features);
+      }),
+    );
+  });
+
+  it('refuse malformed features', () => {
+    for (const bad of ['', '{}', '[]', '[[],[]]', '[[],[],[1]]', '[[],[],{}]'])
+      expect(parseFeatures(bad)).toBeUndefined();
+  });
+
+  it('end on texts made to make them backtrack', () => {
+    for (const unit of ['1,', '1.', 'a-', "n't ", '::', '1e', 'and a half ', 'two hundred and ', '-', "'"]) {
+      const text = unit.repeat(4_000);
+      expect(vetoes(text, text)).toEqual([]);
+    }
+  });
+});
+
+const LOOK_ALIKES = join(process.env['REPRISE_TEST_DATA'] ?? '../shared/data', 'text', 'fda-lookalike-drugs.tsv');
+
+describe.runIf(hasData(LOOK_ALIKES))('look-alike drug names', () => {
+  it('are never taken for typing errors of each other', () => {
+    const served: string[] = [];
+    for (const names of lookAlikes()) {
+      for (const [index, one] of names.entries()) {
+        for (const other of names.slice(index + 1)) {
+          if (vetoes(`What is the dose of ${one}?`, `What is the dose of ${other}?`).length === 0)
+            served.push(`${one} ${other}`);
+          const [a, b] = [`${one[0]?.toUpperCase()}${one.slice(1)}`, `${other[0]?.toUpperCase()}${other.slice(1)}`];
+          if (vetoes(`how fast does ${a} act`, `how fast does ${b} act`).length === 0) served.push(`${a} ${b}`);
+        }
+      }
+    }
+    expect(served).toEqual([]);
+  });
+});
+
+function hasData(path: string): boolean {
+  const there = existsSync(path);
+  if (!there) console.log(`left out: look-alike drug names (no ${path})`);
+  return there;
+}
+
+function lookAlikes(): readonly (readonly string[])[] {
+  const rows = readFileSync(LOOK_ALIKES, 'utf8').split('\n');
+  return rows.filter((row) => row !== '' && !row.startsWith('#')).map((row) => row.split('\t'));
+}
