@@ -88,6 +88,16 @@ describe('MemoryGrid values', () => {
 });
 
 describe('MemoryGrid expiry', () => {
+  it('hides an item from the millisecond of its time on, before any sweep', async () => {
+    const { grid, clock } = makeGrid();
+    await grid.set('entries', small('a', { ttlMs: 10 }), FOREVER);
+    clock.advance(9);
+    expect(await grid.get('entries', 'a', FOREVER)).toBeDefined();
+    clock.advance(1);
+    expect(grid.stats('entries').items).toBe(1);
+    expect(await grid.get('entries', 'a', FOREVER)).toBeUndefined();
+  });
+
   it('collects expired items that nobody asks for, and tells of them', async () => {
     const { grid, clock } = makeGrid();
     const events: GridEvent[] = [];

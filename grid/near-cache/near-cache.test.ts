@@ -192,7 +192,7 @@ class NaiveModel {
 describe.each(POLICIES)('NearCache with %s', (policy) => {
   it('agrees with a naive model and stays within its bound after any sequence', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 150, size: 'max' }), (steps) => {
         const model = new NaiveModel();
         const cache: NearCache<number> = new NearCache<number>({
           bytesMax: BOUND,
@@ -208,7 +208,7 @@ describe.each(POLICIES)('NearCache with %s', (policy) => {
         for (const load of model.open) cache.release(load.reservation);
         expect(cache.reservations).toBe(0);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

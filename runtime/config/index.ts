@@ -1,4 +1,5 @@
 export { DEMO_UPSTREAM } from './config.ts';
+export { isLoopback } from './cross-checks.ts';
 export type { Config, EmbedderConfig, IdentityConfig, KeyConfig, Origin, UpstreamConfig } from './config.ts';
 export { describeConfig } from './describe.ts';
 export type { DescribedConfig, DescribedSetting } from './describe.ts';

@@ -1,5 +1,5 @@
 import { MemoryGrid } from '../../grid/memory/memory-grid.ts';
-import { DEMO_UPSTREAM, type Config } from '../config/index.ts';
+import { DEMO_UPSTREAM, isLoopback, type Config } from '../config/index.ts';
 import { DEFAULT_IDENTITY_OPTIONS, IdentityResolver } from '../inference/identity.ts';
 import { configuredModels } from '../models/configured-models.ts';
 import type { ModelRouter } from '../models/model-router.ts';
@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Embedder } from '../ports/embedder.ts';
 import type { Model, Operation } from '../ports/model.ts';
 import type { ModelRule } from '../ports/options.ts';
+import type { Role } from '../ports/service.ts';
 import { openEmbedder } from './embedding/open-embedder.ts';
 import { FileStorage } from './file-storage.ts';
 import { NodeHash } from './node-hash.ts';
@@ -56,6 +57,7 @@ export async function assemble(
       ...DEFAULT_IDENTITY_OPTIONS,
       mode: config.identity.mode,
       tenant: config.identity.tenant,
+      localRole: localRole(config),
       keys: config.identity.keys,
       verifiedMs: config.identity.verifiedMs,
       verifiedMax: config.identity.verifiedMax,
@@ -94,6 +96,12 @@ export async function assemble(
       if (!('missing' in embedder)) await embedder.close();
     },
   };
+}
+
+/** Anyone on this machine may do everything, unless an admin token says who; anyone on the network may only ask. */
+function localRole(config: Config): Role {
+  if (!isLoopback(config.server.host)) return 'read';
+  return config.identity.adminTokenSha256 === '' ? 'admin' : 'write';
 }
 
 /** The node's own embedder answers to its name on `/v1/embeddings`, after every configured rule. */

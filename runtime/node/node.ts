@@ -64,6 +64,7 @@ export function createNode(ports: NodePorts, options: NodeOptions): RepriseNode 
     },
     async stop() {
       await core.ledger.stop();
+      await core.flights.stop();
       await core.semantic?.stop();
       await core.actors.stop();
       await core.grid.close();

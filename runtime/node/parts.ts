@@ -79,6 +79,7 @@ export function coreParts(ports: NodePorts, options: NodeOptions): CoreParts {
   const flights = new Flights(
     { actors, clock, telemetry },
     {
+      nodeId: options.nodeId,
       flightsMax: options.flight.flightsMax,
       streamWindowBytes: options.flight.streamWindowBytes,
       entryBytesMax: cache.entryBytesMax,

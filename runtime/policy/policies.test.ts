@@ -167,7 +167,7 @@ const NAMES = Object.keys(POLICIES) as PolicyName[];
 describe.each(NAMES)('policy %s', (name) => {
   it('never holds more than its bound, and exactly what its owner holds', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
         const owner = new Owner(makePolicy(name, BYTES_MAX));
         for (const next of steps) {
           owner.run(next);
@@ -182,7 +182,7 @@ describe.each(NAMES)('policy %s', (name) => {
 
   it('keeps what its naive model keeps after each step', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
         const owner = new Owner(makePolicy(name, BYTES_MAX));
         const model = MODELS[name]();
         for (const next of steps) {
@@ -191,7 +191,7 @@ describe.each(NAMES)('policy %s', (name) => {
           expect([...owner.residents.keys()].toSorted()).toEqual(model.keys());
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -219,7 +219,7 @@ describe.each(NAMES)('policy %s', (name) => {
 
 describe('policy lru', () => {
   it('keeps in a smaller cache nothing that a larger one lost, for equal sizes', () => {
-    const asks = fc.array(key, { maxLength: 300 });
+    const asks = fc.array(key, { maxLength: 300, size: 'max' });
     fc.assert(
       fc.property(asks, fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 6 }), (keys, small, more) => {
         const smaller = new Owner(makePolicy('lru', small));
