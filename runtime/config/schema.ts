@@ -19,7 +19,7 @@ const server = z.strictObject({
   grpcPort: count('Port of the gRPC server; 0: any free one.', 50_051, { max: 65_535 }),
   allowOpen: flag('Allow binding beyond loopback although no credential is asked for.', false),
   bodyBytesMax: bytes('Largest request body.', DEFAULT_NODE_OPTIONS.bodyBytesMax, { min: 1_024, max: 1_024 * MIB }),
-  jsonDepthMax: count('Deepest nesting of a request body.', DEFAULT_NODE_OPTIONS.jsonDepthMax, { min: 8, max: 2_048 }),
+  jsonDepthMax: count('Deepest nesting of a request body.', DEFAULT_NODE_OPTIONS.jsonDepthMax, { min: 8, max: 1_024 }),
   drainMs: durationMs('Time that running requests get at a stop.', 10_000, { max: 600_000 }),
   requestLog: flag('One log line a request, without its text.', true),
 });

@@ -16,6 +16,9 @@ export interface RunningServer {
   close(limitMs: number): Promise<void>;
 }
 
+/** A connection may be silent for as long as a model may think, and a little longer. */
+const IDLE_MARGIN_MS = 60_000;
+
 /** Starts a node and its servers; what was started is stopped again when a later step fails. */
 export async function runServer(config: Config, overrides: AssemblyOverrides = {}): Promise<RunningServer> {
   const telemetry = new HostTelemetry({ logLevel: config.telemetry.logLevel });
@@ -60,6 +63,7 @@ function httpServer(config: Config, assembly: Assembly, telemetry: HostTelemetry
     host: server.host,
     port: server.httpPort,
     bodyBytesMax: config.node.bodyBytesMax,
+    idleTimeoutMs: config.node.modelTimeoutMs + IDLE_MARGIN_MS,
     describeConfig: () => described,
     onInternalError: (error, requestId) => telemetry.failure('request failed', error, { requestId }),
     ...(config.telemetry.metrics ? { metrics: () => telemetry.text() } : {}),

@@ -187,6 +187,8 @@ export class Embeddings {
       payload: new TextEncoder().encode(item.vectorJson),
       usageRange: { start: 0, end: 0 },
       usage: item.usage,
+      refusal: '',
+      systemFingerprint: '',
       calledAtMs,
       modelMs,
       firstTokenMs: modelMs,

@@ -1,4 +1,5 @@
 import { ModelError, RepriseError, toRepriseError } from '../errors.ts';
+import { summarizeAnswer } from '../cache/stored-only.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Entry } from '../ports/entry.ts';
 import type { ModelDirectory } from '../ports/model-directory.ts';
@@ -31,7 +32,6 @@ import type { Refusals } from './refusals.ts';
 import { calledStatus, entryBody, hitStatus } from './replies.ts';
 import { requireRole } from './roles.ts';
 import type { StoreAnswers } from './store-answers.ts';
-import { readUsage } from './stream-assembly.ts';
 
 export interface InferenceDeps {
   readonly clock: Clock;
@@ -111,7 +111,7 @@ export class Inference implements InferenceService {
       contentType: 'application/json',
       payload: request.answer,
       usageRange: { start: 0, end: 0 },
-      usage: readUsage(request.operation, 'body', request.answer),
+      ...summarizeAnswer(request.operation, 'body', request.answer),
       calledAtMs: clock.wallMs(),
       modelMs: 0,
       firstTokenMs: 0,
@@ -161,7 +161,7 @@ export class Inference implements InferenceService {
   }
 
   async stats(identity: Identity): Promise<Stats> {
-    requireRole(identity, 'read', 'Stats');
+    requireRole(identity, 'write', 'Stats');
     const { accounting } = this.#deps;
     const { totals } = accounting;
     return {

@@ -1,6 +1,7 @@
 import { ModelError, RepriseError, toRepriseError } from '../errors.ts';
 import { upstreamBody } from '../cache/canonical-request.ts';
 import type { FlightSink, Lead } from '../cache/flight.ts';
+import { summarizeAnswer } from '../cache/stored-only.ts';
 import type { Found, Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Embedding } from '../ports/embedder.ts';
@@ -9,7 +10,7 @@ import type { ModelReply, ModelRequest } from '../ports/model.ts';
 import type { Accounting } from './accounting.ts';
 import type { CredentialWatch } from './credential-watch.ts';
 import type { Prepared } from './prepare.ts';
-import { frameEvent, readUsage, usageEventRange } from './stream-assembly.ts';
+import { frameEvent, usageEventRange } from './stream-assembly.ts';
 import type { Answer, StoreAnswers } from './store-answers.ts';
 
 /** What the leader's own request learns of the call that it led. */
@@ -155,12 +156,15 @@ export class ModelCalls {
     timing: Timing,
     plan: LeadPlan,
   ): Answer {
+    const { usage, refusal, systemFingerprint } = summarizeAnswer(plan.prepared.operation, kind, payload);
     return {
       kind,
       contentType,
       payload,
       usageRange,
-      usage: readUsage(plan.prepared.operation, kind, payload),
+      usage,
+      refusal,
+      systemFingerprint,
       calledAtMs: timing.calledAtMs,
       modelMs: this.#deps.clock.monotonicMs() - timing.startedAtMs,
       firstTokenMs: timing.firstTokenMs,

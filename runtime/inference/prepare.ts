@@ -6,6 +6,7 @@ import {
   type RequestRules,
 } from '../cache/canonical-request.ts';
 import { deriveKey, deriveScope, type KeyParts } from '../cache/key.ts';
+import { compileBlankRules } from '../cache/canonical-rules.ts';
 import type { Ledger } from '../cache/ledger.ts';
 import type { RequestMemo } from '../cache/request-memo.ts';
 import type { ReadTerms } from '../cache/tiers.ts';
@@ -63,32 +64,28 @@ interface PrepareInput {
 const RULES_KEPT_MAX = 1_024;
 const NEVER = new AbortController().signal;
 
+export interface PreparerDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly hash: Hash;
+  readonly ledger: Ledger;
+  readonly models: ModelDirectory;
+  readonly memo: RequestMemo | undefined;
+  /** False where there is no semantic matching: no scope is derived. */
+  readonly scoped: boolean;
+}
+
 /** Turns requests into `Prepared` ones: step 1 of the way of a request. */
 export class Preparer {
-  readonly #deps: {
-    clock: Clock;
-    random: Random;
-    hash: Hash;
-    ledger: Ledger;
-    models: ModelDirectory;
-    memo: RequestMemo | undefined;
-  };
+  readonly #deps: PreparerDeps;
   readonly #options: NodeOptions;
   readonly #rules = new Map<string, RequestRules>();
 
-  constructor(
-    deps: {
-      clock: Clock;
-      random: Random;
-      hash: Hash;
-      ledger: Ledger;
-      models: ModelDirectory;
-      memo: RequestMemo | undefined;
-    },
-    options: NodeOptions,
-  ) {
+  /** Fails with `config_invalid` on a blank rule that can't be used. */
+  constructor(deps: PreparerDeps, options: NodeOptions) {
     this.#deps = { ...deps, random: deps.random.fork('sampling-bucket') };
     this.#options = options;
+    for (const namespace of Object.values(options.namespaces)) compileBlankRules(namespace.blank);
   }
 
   prepare(input: PrepareInput): Prepared {
@@ -185,6 +182,7 @@ export class Preparer {
       model: { as: rule.as, defaults: rule.defaults, overrides: rule.overrides },
       blank: namespace.blank,
       isolateUser: namespace.isolateUser,
+      scoped: this.#deps.scoped && namespace.semantic !== 'off',
     };
     if (this.#rules.size >= RULES_KEPT_MAX) this.#rules.clear();
     this.#rules.set(id, rules);

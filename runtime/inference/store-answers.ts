@@ -1,7 +1,6 @@
 import type { Ledger } from '../cache/ledger.ts';
 import type { StoreQueue } from '../cache/store-queue.ts';
 import type { Tiers } from '../cache/tiers.ts';
-import { isStorable } from './stream-assembly.ts';
 import type { CallOptions } from '../ports/call-options.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Embedding } from '../ports/embedder.ts';
@@ -21,6 +20,9 @@ export interface Answer {
   /** Byte range of a stream's usage-only event; 0,0: none. */
   readonly usageRange: { readonly start: number; readonly end: number };
   readonly usage: Usage;
+  /** Why it must not be stored, whatever the request says; empty when it may. */
+  readonly refusal: string;
+  readonly systemFingerprint: string;
   /** Wall clock, start of the model call. */
   readonly calledAtMs: number;
   readonly modelMs: number;
@@ -109,7 +111,7 @@ export class StoreAnswers {
       provenance: {
         node: this.#options.nodeId,
         upstream: resolved.upstream,
-        systemFingerprint: '',
+        systemFingerprint: answer.systemFingerprint,
         modelMs: answer.modelMs,
         firstTokenMs: answer.firstTokenMs,
       },
@@ -119,7 +121,7 @@ export class StoreAnswers {
   #refusal(prepared: Prepared, answer: Answer): string {
     if (!this.wanted(prepared)) return 'not-wanted';
     if (answer.payload.byteLength > this.#options.entryBytesMax) return 'too-large';
-    return isStorable(prepared.operation, answer.kind, answer.payload) ? '' : 'not-storable';
+    return answer.refusal;
   }
 
   /** Names that were marked while the model ran, or a ledger that began anew, forbid the store. */

@@ -64,7 +64,7 @@ export function createNode(ports: NodePorts, options: NodeOptions): RepriseNode 
     },
     async stop() {
       await core.ledger.stop();
-      await core.flights.stop();
+      core.flights.stop();
       await core.semantic?.stop();
       await core.actors.stop();
       await core.grid.close();
@@ -101,7 +101,7 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
   return new Inference(
     {
       clock,
-      preparer: new Preparer({ clock, random, hash, ledger, models, memo }, options),
+      preparer: new Preparer({ clock, random, hash, ledger, models, memo, scoped: semantic !== undefined }, options),
       lookup,
       completions: new Completions({ clock, telemetry, ledger, lookup, flights, calls, store, accounting, background }),
       embeddings: new Embeddings(

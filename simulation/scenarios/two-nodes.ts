@@ -64,7 +64,7 @@ export async function runTwoNodes(deps: {
   for (const { byOutcome: outcomes } of stats) {
     for (const [outcome, count] of Object.entries(outcomes)) byOutcome[outcome] = (byOutcome[outcome] ?? 0) + count;
   }
-  kernel.record('outcomes', JSON.stringify(Object.entries(byOutcome).sort()));
+  kernel.record('outcomes', JSON.stringify(Object.entries(byOutcome).sort(([a], [b]) => (a < b ? -1 : 1))));
   return { digest: kernel.digest, requests: finished, modelCalls: model.calls, byOutcome };
 }
 
