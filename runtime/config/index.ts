@@ -1,3 +1,5 @@
+export { clientSettings, embeddingEnvironment } from './client-settings.ts';
+export type { ClientSettings } from './client-settings.ts';
 export { DEMO_UPSTREAM } from './config.ts';
 export { isLoopback } from './cross-checks.ts';
 export type { Config, EmbedderConfig, IdentityConfig, KeyConfig, Origin, UpstreamConfig } from './config.ts';

@@ -3,6 +3,7 @@ import { DEMO_UPSTREAM } from '../config/index.ts';
 import type { RunningServer } from './run-server.ts';
 
 const QUESTION = 'What is the capital of France?';
+const REPHRASED = 'Tell me the capital of France';
 
 const IDENTITY: Readonly<Record<Config['identity']['mode'], string>> = {
   local: 'local: every caller is one tenant; no key is asked for',
@@ -32,7 +33,7 @@ Reprise is serving.
   tenants   ${IDENTITY[config.identity.mode]}
   semantic  ${semantic?.detail ?? 'off'}
 
-Try it twice, then in other words; the second answer comes from memory (see the cache-status header):
+Try it twice, then as "${REPHRASED}"; only the first asks the model (see the cache-status header):
   curl -i ${http.url}/v1/chat/completions -H 'content-type: application/json'${header} \\
     -d '${body}'
 

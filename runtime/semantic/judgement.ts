@@ -55,7 +55,10 @@ export class Judgement {
     return this.#blind;
   }
 
-  /** The candidate when nothing but its entry is left to be checked; else undefined, with the reason in the evidence. */
+  /**
+   * The candidate when nothing but its entry is left to be checked; else undefined, with the reason in the evidence. The
+   * threshold comes first: guards cost more than a comparison, and most candidates are below it.
+   */
   consider(
     match: CellMatch,
     isRefused?: (storedKey: string, storedText: string, askedText: string) => boolean,
@@ -67,11 +70,12 @@ export class Judgement {
       return undefined;
     }
     const storedText = stored.text;
-    const vetoes = this.#vetoes(storedText, stored.features, similarity);
+    const near = similarity >= this.#asked.similarityMin;
+    const vetoes = near ? this.#vetoes(storedText, stored.features, similarity) : [];
     const probability = uncalibratedEquivalence({ similarity, vetoed: vetoes.length > 0 });
     const candidate = { key, storedText, similarity, probability };
-    if (vetoes.length > 0) this.pass(candidate, 'vetoed', vetoes);
-    else if (similarity < this.#asked.similarityMin) this.pass(candidate, 'below-threshold');
+    if (!near) this.pass(candidate, 'below-threshold');
+    else if (vetoes.length > 0) this.pass(candidate, 'vetoed', vetoes);
     else if (probability < this.#asked.domain.probabilityMin) this.pass(candidate, 'improbable');
     else if (isRefused?.(key, storedText, this.#asked.text) === true) this.pass(candidate, 'refused');
     else return candidate;

@@ -51,13 +51,17 @@ const CALLS_MAX = 1_000;
 const KEEPALIVE_MS = 60_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 
-type Method<Message> = {
-  readonly decode: (bytes: Uint8Array) => Message;
+interface MessageType<Message> {
+  decode(bytes: Uint8Array): Message;
+}
+
+interface Method<Message> {
+  readonly type: MessageType<Message>;
   readonly role: Role;
   /** How a refusal names the method. */
   readonly name: string;
   readonly answer: (message: Message, identity: Identity, call: UnaryCall) => Promise<Uint8Array>;
-};
+}
 
 /** A server over gRPC: `reprise.v1.InferenceCache`, health and reflection. */
 export class GrpcServer {
@@ -89,7 +93,7 @@ export class GrpcServer {
     };
     const asking = (name: string, answer: (request: GrpcRequest) => Promise<Uint8Array>) =>
       this.#unary({
-        decode: wire.InferRequest.decode,
+        type: wire.InferRequest,
         role: 'read',
         name,
         answer: (message, identity, call) => answer(request(message, identity, call)),
@@ -106,7 +110,7 @@ export class GrpcServer {
       lookup: asking('Lookup', async (asked) => encodeLookup(await service.lookup(asked))),
       explain: asking('Explain', async (asked) => encodeExplanation(await service.explain(asked))),
       store: this.#unary({
-        decode: wire.StoreRequest.decode,
+        type: wire.StoreRequest,
         role: 'write',
         name: 'Store',
         answer: async (message, identity, call) => {
@@ -118,14 +122,14 @@ export class GrpcServer {
         },
       }),
       invalidate: this.#unary({
-        decode: wire.InvalidateRequest.decode,
+        type: wire.InvalidateRequest,
         role: 'write',
         name: 'Invalidate',
         answer: async (message, identity) =>
           encodeInvalidated(await service.invalidate(invalidateRequestOf(message, identity))),
       }),
       feedback: this.#unary({
-        decode: wire.FeedbackRequest.decode,
+        type: wire.FeedbackRequest,
         role: 'write',
         name: 'Feedback',
         answer: async (message, identity) => {
@@ -134,13 +138,13 @@ export class GrpcServer {
         },
       }),
       stats: this.#unary({
-        decode: wire.StatsRequest.decode,
+        type: wire.StatsRequest,
         role: 'read',
         name: 'Stats',
         answer: async (_message, identity) => encodeStats(await service.stats(identity)),
       }),
       listModels: this.#unary({
-        decode: wire.ListModelsRequest.decode,
+        type: wire.ListModelsRequest,
         role: 'read',
         name: 'ListModels',
         answer: async (_message, identity) =>
@@ -168,7 +172,7 @@ export class GrpcServer {
   async #answer<Message>(method: Method<Message>, call: UnaryCall): Promise<Uint8Array> {
     const identity = this.#admit(call);
     requireRole(identity, method.role, method.name);
-    return method.answer(decoded(method.decode, call.request), identity, call);
+    return method.answer(decoded(method.type, call.request), identity, call);
   }
 
   async #stream(
@@ -177,7 +181,7 @@ export class GrpcServer {
   ): Promise<void> {
     const { service, stallMs = STALL_MS } = this.#options;
     const identity = this.#admit(call);
-    const asked = request(decoded(wire.InferRequest.decode, call.request), identity, call);
+    const asked = request(decoded(wire.InferRequest, call.request), identity, call);
     await relayStream(call, await service.inferStream(asked), stallMs);
   }
 
@@ -274,9 +278,9 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function decoded<Message>(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message {
+function decoded<Message>(type: MessageType<Message>, bytes: Uint8Array): Message {
   try {
-    return decode(bytes);
+    return type.decode(bytes);
   } catch (error) {
     throw new RepriseError('invalid_request', 'The message is not what its type says.', { cause: error });
   }

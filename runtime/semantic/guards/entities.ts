@@ -1,6 +1,6 @@
 import { COURTESY_WORDS, FUNCTION_WORDS, SCOPE_WORDS, STRONG_QUESTION_WORDS } from './lexicon.ts';
 import { isNegator } from './negation.ts';
-import { sameWord } from './word-match.ts';
+import { sameWord, stem } from './word-match.ts';
 
 /** Words that one text has and the other lacks, up to this many on each side, are one thing put in another's place. */
 const SUBSTITUTED_WORDS_MAX = 2;
@@ -30,20 +30,21 @@ function isSubstitution(a: readonly string[], b: readonly string[]): boolean {
   return a.length > 0 && b.length > 0 && a.length <= SUBSTITUTED_WORDS_MAX && b.length <= SUBSTITUTED_WORDS_MAX;
 }
 
-/** Words of `a` that no word of `b` matches, each of `b` used once. */
+/**
+ * Words of `a` that no word of `b` matches. A word may come more often in one text than in the other; what counts is
+ * whether the other has it at all.
+ */
 function unmatched(a: readonly string[], b: readonly string[]): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const word of b) counts.set(bare(word), (counts.get(bare(word)) ?? 0) + 1);
-  const rest: string[] = [];
-  for (const word of a) {
-    const count = counts.get(bare(word)) ?? 0;
-    if (count > 0) counts.set(bare(word), count - 1);
-    else if (isCompared(word)) rest.push(word);
-  }
+  const known = new Set<string>();
+  for (const word of b) if (isCompared(word)) known.add(stem(bare(word)));
+  let rest = a.filter((word) => isCompared(word) && !known.has(stem(bare(word))));
+  if (rest.length === 0) return rest;
+  const others = b.filter(isCompared).map(bare);
+  rest = rest.filter((word) => !others.some((other) => sameWord(bare(word), other)));
   if (rest.length === 0) return rest;
   const compounds = compoundsOf(b);
   const own = compoundsOf(a);
-  return rest.filter((word) => !isMatched(bare(word), b) && !compounds.has(bare(word)) && !isHalf(bare(word), b, own));
+  return rest.filter((word) => !compounds.has(bare(word)) && !isHalf(bare(word), b, own));
 }
 
 /** Pairs of neighbours written as one word: "voice mail" and "voicemail" are the same. */
@@ -60,11 +61,6 @@ function compoundsOf(words: readonly string[]): ReadonlyMap<string, readonly [st
 /** True for a word that together with its neighbour is one word of the other text. */
 function isHalf(word: string, others: readonly string[], own: ReadonlyMap<string, readonly [string, string]>): boolean {
   return others.some((other) => own.get(bare(other))?.includes(word) === true);
-}
-
-/** A word may come more often in one text than in the other; what counts is whether the other has it at all. */
-function isMatched(word: string, others: readonly string[]): boolean {
-  return others.some((other) => isCompared(other) && sameWord(word, bare(other)));
 }
 
 function isCompared(word: string): boolean {

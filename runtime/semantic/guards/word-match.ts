@@ -4,8 +4,23 @@ import { ALIAS_OF, SIDES_OF } from './lexicon.ts';
 const TYPO_LENGTH_MIN = 6;
 const TYPO_LENGTH_MAX = 40;
 
+/** Stems of recent words: texts share most of theirs, and a stem takes several regular expressions. */
+const stems = new Map<string, string>();
+const STEMS_MAX = 8_192;
+const STEMMED_LENGTH_MAX = 40;
+
 /** A word without its inflection, in one spelling of British and American ones. Crude, but the same for every text. */
 export function stem(word: string): string {
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  if (word.length > STEMMED_LENGTH_MAX) return word;
+  if (stems.size >= STEMS_MAX) stems.clear();
+  const base = stemOf(word);
+  stems.set(word, base);
+  return base;
+}
+
+function stemOf(word: string): string {
   let base = spelling(word);
   if (base.length > 4 && base.endsWith('ies')) base = `${base.slice(0, -3)}y`;
   else if (base.length > 3 && base.endsWith('s') && !/(?:ss|us|is)$/u.test(base)) base = base.slice(0, -1);
@@ -22,9 +37,13 @@ export function sameWord(a: string, b: string): boolean {
   const stemA = stem(a);
   const stemB = stem(b);
   if (stemA === stemB) return true;
-  const aliasA = ALIAS_OF.get(a) ?? ALIAS_OF.get(stemA);
-  if (aliasA !== undefined && aliasA === (ALIAS_OF.get(b) ?? ALIAS_OF.get(stemB))) return true;
+  const aliasA = aliasOf(a);
+  if (aliasA !== undefined && aliasA === aliasOf(b)) return true;
   return isTypo(a, b);
+}
+
+function aliasOf(word: string): string | undefined {
+  return ALIAS_OF.get(word) ?? ALIAS_OF.get(stem(word));
 }
 
 /**
@@ -33,8 +52,9 @@ export function sameWord(a: string, b: string): boolean {
  */
 function isTypo(a: string, b: string): boolean {
   const shorter = Math.min(a.length, b.length);
+  if (a[0] !== b[0] || Math.abs(a.length - b.length) > 1) return false;
   if (shorter < TYPO_LENGTH_MIN || Math.max(a.length, b.length) > TYPO_LENGTH_MAX) return false;
-  if (/[^a-z]/u.test(a) || /[^a-z]/u.test(b) || a[0] !== b[0]) return false;
+  if (/[^a-z]/u.test(a) || /[^a-z]/u.test(b)) return false;
   if (SIDES_OF.has(a) && SIDES_OF.has(b)) return false;
   if (a.length !== b.length) return distance(a, b) === 1;
   return isSwap(a, b);
