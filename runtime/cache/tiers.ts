@@ -93,6 +93,11 @@ export class Tiers {
     }
   }
 
+  /** True when an entry that this reader refused may still serve another one: neither expired nor invalidated for good. */
+  mayServe(entry: Entry): boolean {
+    return this.#clock.wallMs() < entry.expiresAtMs + entry.graceMs && this.#ledger.validity(entry) !== 'invalid';
+  }
+
   /** The entry whatever its state, for Explain and invalidation; undefined when absent or unreadable. */
   async peek(key: string, options: CallOptions): Promise<Entry | undefined> {
     const near = this.#nearCache?.get(key);

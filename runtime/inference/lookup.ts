@@ -127,9 +127,12 @@ export class Lookup {
       {
         fetchEntry: async (key) => {
           const found = await tiers.get(key, { ...prepared.terms, graceAllowed: false }, options);
-          if (found === undefined || !sameScope(found.entry, prepared)) return undefined;
-          fetched.set(key, found);
-          return found.entry;
+          if (found !== undefined && sameScope(found.entry, prepared)) {
+            fetched.set(key, found);
+            return found.entry;
+          }
+          const present = await tiers.peek(key, options);
+          return present !== undefined && tiers.mayServe(present) ? 'unusable' : undefined;
         },
         isRefused: (storedKey, _storedText, askedText) => refusals.isRefused(storedKey, askedText),
       },

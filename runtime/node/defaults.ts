@@ -2,7 +2,7 @@ import type { DomainOptions, NamespaceOptions, NodeOptions } from '../ports/opti
 
 const MIB = 1024 * 1024;
 
-export const DEFAULT_GUARDS: readonly string[] = ['numbers', 'negation', 'entities'];
+export const DEFAULT_GUARDS: readonly string[] = ['numbers', 'negation', 'entities', 'roles'];
 
 export const DEFAULT_NAMESPACE: NamespaceOptions = {
   ttlMs: 24 * 3_600_000,
@@ -44,7 +44,7 @@ export const DEFAULT_NODE_OPTIONS: NodeOptions = {
     embedTimeoutMs: 2_000,
     vectorCacheBytesMax: 32 * MIB,
     cellsMax: 4_096,
-    cellVectorsMax: 100_000,
+    cellVectorsMax: 20_000,
     codeBits: 16,
     probesMax: 8,
   },

@@ -2,7 +2,7 @@ import type { CallOptions } from './call-options.ts';
 
 /** One embedded text. `truncated`: the text is longer than the embedder's window, so the vector says nothing of its end. */
 export interface Embedding {
-  /** Unit length, `dimensions` finite numbers. */
+  /** Unit length, `dimensions` finite numbers; may be empty when `truncated`. */
   readonly vector: Float32Array;
   readonly tokenCount: number;
   readonly truncated: boolean;

@@ -1,0 +1,69 @@
+import { createServer } from 'node:net';
+import type { Config } from '../../../runtime/config/index.ts';
+import type { Finding } from './finding.ts';
+
+const PROBE_TIMEOUT_MS = 3_000;
+
+/** Tells whether a Reprise answers at a gRPC address. */
+export type GrpcProbe = (address: string, timeoutMs: number) => Promise<boolean>;
+
+/** Whether the configured ports are free, or held by a Reprise that runs. */
+export async function portFindings({ server }: Pick<Config, 'server'>, isRepriseGrpc: GrpcProbe): Promise<Finding[]> {
+  const { host, httpPort, grpcPort } = server;
+  const asked = reachable(host);
+  return await Promise.all([
+    portFinding({ name: 'HTTP port', variable: 'REPRISE_HTTP_PORT', host, port: httpPort }, () =>
+      isRepriseHttp(`http://${asked}:${httpPort}/readyz`),
+    ),
+    portFinding({ name: 'gRPC port', variable: 'REPRISE_GRPC_PORT', host, port: grpcPort }, () =>
+      isRepriseGrpc(`${asked}:${grpcPort}`, PROBE_TIMEOUT_MS),
+    ),
+  ]);
+}
+
+/** The address to call a server that is bound to `host`: a wildcard listens on loopback too. */
+export function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+interface Port {
+  readonly name: string;
+  readonly variable: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+async function portFinding(where: Port, isReprise: () => Promise<boolean>): Promise<Finding> {
+  const { name, variable, host, port } = where;
+  const at = `${host}:${port}`;
+  if (port === 0) return { name, state: 'ok', detail: 'any free one' };
+  const problem = await bindProblem(host, port);
+  if (problem === undefined) return { name, state: 'ok', detail: `${at} is free` };
+  if (problem !== 'EADDRINUSE') {
+    const advice = `Set ${variable} to another port, or REPRISE_HOST to an address of this machine.`;
+    return { name, state: 'fail', detail: `${at} can't be bound (${problem})`, advice };
+  }
+  if (await isReprise()) return { name, state: 'ok', detail: `${at} is held by a Reprise that is running` };
+  const advice = `Stop it, or set ${variable} to a free port.`;
+  return { name, state: 'fail', detail: `${at} is in use by another program`, advice };
+}
+
+function bindProblem(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+async function isRepriseHttp(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), redirect: 'manual' });
+    const document = (await response.json()) as { readonly ready?: unknown; readonly parts?: unknown } | null;
+    return typeof document?.ready === 'boolean' && Array.isArray(document.parts);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+/** What a command reads and writes: results to `out`, progress and warnings to `err`. */
+export interface Terminal {
+  out(text: string | Uint8Array): void;
+  err(text: string): void;
+  /** All of standard input. */
+  stdin(): Promise<Uint8Array>;
+}
+
+/** The process's own streams; a reader that goes away early (`| head`) is no error. */
+export function processTerminal(): Terminal {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    async stdin() {
+      const parts: Buffer[] = [];
+      for await (const part of process.stdin) parts.push(Buffer.from(part as Uint8Array));
+      return Buffer.concat(parts);
+    },
+  };
+}
+
+/** One JSON document and a line break. */
+export function jsonDocument(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

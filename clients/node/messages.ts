@@ -1,0 +1,146 @@
+import * as wire from '../../proto/gen/reprise/v1/inference_cache.ts';
+import type {
+  CacheControls,
+  CacheStatus,
+  Explanation,
+  Feedback,
+  InferInput,
+  InferReply,
+  InferSettings,
+  InvalidateReply,
+  InvalidateSettings,
+  InvalidationTarget,
+  LookupReply,
+  Operation,
+  Stats,
+  Usage,
+  UsageAccount,
+} from './types.ts';
+
+const OPERATIONS: Readonly<Record<Operation, wire.Operation>> = {
+  'chat.completions': wire.Operation.CHAT_COMPLETIONS,
+  completions: wire.Operation.COMPLETIONS,
+  embeddings: wire.Operation.EMBEDDINGS,
+};
+
+const encoder = new TextEncoder();
+
+/** A request with its controls as a message. */
+export function inferMessage(request: InferInput, settings: InferSettings & CacheControls): wire.InferRequest {
+  const { operation, namespace, domain, bucket, tags, ttlMs, maxAgeMs, threshold } = settings;
+  const body = request instanceof Uint8Array ? request : encoder.encode(JSON.stringify(request));
+  return {
+    operation: OPERATIONS[operation ?? operationOf(request)],
+    body,
+    model: '',
+    namespace: namespace ?? '',
+    domain: domain ?? '',
+    bucket,
+    tags: tags === undefined ? [] : [...tags],
+    ttlMs: ttlMs === undefined ? undefined : Math.round(ttlMs),
+    maxAgeMs: maxAgeMs === undefined ? undefined : Math.round(Math.min(maxAgeMs, Number.MAX_SAFE_INTEGER)),
+    threshold,
+    noCache: settings.noCache === true,
+    noStore: settings.noStore === true,
+    onlyIfCached: settings.onlyIfCached === true,
+  };
+}
+
+function operationOf(request: InferInput): Operation {
+  if (request instanceof Uint8Array || 'messages' in request) return 'chat.completions';
+  return 'input' in request ? 'embeddings' : 'completions';
+}
+
+/** A status from its message. */
+export function statusFrom(message: wire.CacheStatus | undefined): CacheStatus {
+  const { outcome, ttlMs, similarity, probability, domain, model, ...rest } = message ?? NO_STATUS;
+  return {
+    outcome: outcome === wire.Outcome.HIT ? 'hit' : outcome === wire.Outcome.BYPASS ? 'bypass' : 'miss',
+    ...rest,
+    ttlMs: ttlMs ?? Infinity,
+    ...(similarity !== undefined && { similarity }),
+    ...(probability !== undefined && { probability }),
+    ...(domain !== undefined && { domain }),
+    ...(model !== undefined && { model }),
+  };
+}
+
+const NO_STATUS: wire.CacheStatus = {
+  outcome: wire.Outcome.UNSPECIFIED,
+  detail: '',
+  stored: false,
+  ageMs: 0,
+  entryId: '',
+  unconfirmed: false,
+  stale: false,
+};
+const NO_TOKENS: Usage = { promptTokens: 0, completionTokens: 0 };
+
+/** A usage account from its message. */
+export function usageFrom(message: wire.UsageAccount | undefined): UsageAccount {
+  return { served: message?.served ?? NO_TOKENS, billed: message?.billed ?? NO_TOKENS };
+}
+
+/** A whole answer from its message. */
+export function replyFrom(message: wire.InferResponse): InferReply {
+  return { ...lookupFrom(message), usage: usageFrom(message.usage) };
+}
+
+/** A stored answer from its message. */
+export function lookupFrom(message: wire.LookupResponse): LookupReply {
+  return { status: statusFrom(message.status), contentType: message.contentType, body: message.body };
+}
+
+/** An invalidation as a message. */
+export function invalidateMessage(target: InvalidationTarget, settings: InvalidateSettings): wire.InvalidateRequest {
+  const { invalidation, purge = false, tenant = '' } = settings;
+  const kind = invalidation === 'soft' ? wire.InvalidationKind.SOFT : wire.InvalidationKind.HARD;
+  return { target: targetMessage(target), kind, purge, ofTenant: tenant };
+}
+
+function targetMessage(target: InvalidationTarget): NonNullable<wire.InvalidateRequest['target']> {
+  switch (target.kind) {
+    case 'entry':
+      return { $case: 'entryId', value: target.entryId };
+    case 'tag':
+      return { $case: 'tag', value: target.tag };
+    case 'namespace':
+      return { $case: 'namespace', value: target.namespace };
+    case 'model':
+      return { $case: 'model', value: target.model };
+    case 'tenant':
+      return { $case: 'tenant', value: target.tenant };
+  }
+}
+
+/** What an invalidation did, from its message. */
+export function invalidatedFrom(message: wire.InvalidateResponse): InvalidateReply {
+  return { ...message, reach: message.reach === wire.Reach.GRID ? 'grid' : 'node' };
+}
+
+/** Feedback as a message. */
+export function feedbackMessage({ entryId, verdict, askedText = '', note = '' }: Feedback): wire.FeedbackRequest {
+  return { entryId, verdict: verdict === 'wrong' ? wire.Verdict.WRONG : wire.Verdict.RIGHT, askedText, note };
+}
+
+/** An explanation from its message. */
+export function explanationFrom(message: wire.ExplainResponse): Explanation {
+  const { status, semantic, nearest, ...rest } = message;
+  return {
+    ...rest,
+    status: statusFrom(status),
+    semantic: semantic ?? { mode: '', domain: '', threshold: 0, candidates: [] },
+    ...(nearest !== undefined && { nearest }),
+  };
+}
+
+/** Counters from their message. */
+export function statsFrom(message: wire.StatsResponse): Stats {
+  const { tokensBilled, tokensSaved, ledgerConfirmedAgeMs, ...rest } = message;
+  return {
+    ...rest,
+    tokensBilled: tokensBilled ?? NO_TOKENS,
+    tokensSaved: tokensSaved ?? NO_TOKENS,
+    ledgerConfirmedAgeMs: ledgerConfirmedAgeMs ?? Infinity,
+  };
+}
