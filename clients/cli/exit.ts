@@ -14,6 +14,17 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** A call that a node refused, in the node's own code and words; its message is for people. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+  readonly code: string;
+
+  constructor(code: string, message: string, cause: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
 /** A command line that can't be carried out as written; its message says what to change. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

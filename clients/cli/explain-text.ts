@@ -1,4 +1,4 @@
-import type { CacheStatus, CandidateEvidence, Explanation } from '../../runtime/ports/service.ts';
+import type { CacheStatus, CandidateEvidence, Explanation } from '../node/index.ts';
 import { duration, oneLine, shortId } from './format.ts';
 import { table } from './table.ts';
 

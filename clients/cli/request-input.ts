@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
-import type { Operation } from '../../runtime/ports/model.ts';
-import type { CacheControls } from '../../runtime/ports/service.ts';
+
+import type { InferSettings, Operation } from '../node/index.ts';
 import { UsageError } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
 /** An inference request as the command line gives it. */
 export interface RequestInput {
-  readonly operation: Operation;
   /** In OpenAI's JSON, UTF-8; a file's bytes reach the node as they are. */
   readonly body: Uint8Array;
-  readonly controls: CacheControls;
+  /** The operation, and what is asked of the cache. */
+  readonly settings: InferSettings;
 }
 
 /** Options that describe a request, as commander parses them. */
@@ -42,9 +42,7 @@ export function addRequestOptions(command: Command): Command {
         'system',
       ]),
     )
-    .addOption(
-      new Option('--operation <operation>', 'what is asked').choices(OPERATIONS).default('chat.completions'),
-    )
+    .addOption(new Option('--operation <operation>', 'what is asked').choices(OPERATIONS).default('chat.completions'))
     .option('--namespace <name>', 'namespace whose settings and entries apply')
     .option('--domain <name>', 'domain of meaning; only a stricter one takes effect')
     .option('--tag <name>', 'tag of the entry, part of the key; may be repeated', collect)
@@ -57,7 +55,8 @@ export function addRequestOptions(command: Command): Command {
 /** The request that the options describe. Errors: `UsageError`. */
 export async function readRequest(options: RequestOptions, terminal: Terminal): Promise<RequestInput> {
   const { operation, namespace, domain, tag, bucket, threshold } = options;
-  const controls: CacheControls = {
+  const settings: InferSettings = {
+    operation,
     ...(namespace !== undefined && { namespace }),
     ...(domain !== undefined && { domain }),
     ...(tag !== undefined && { tags: tag }),
@@ -65,7 +64,7 @@ export async function readRequest(options: RequestOptions, terminal: Terminal): 
     ...(threshold !== undefined && { threshold }),
   };
   const body = options.body === undefined ? composed(options) : await fileBody(options.body, terminal);
-  return { operation, body, controls };
+  return { body, settings };
 }
 
 function composed({ model, user, system, operation }: RequestOptions): Uint8Array {

@@ -1,4 +1,4 @@
-import type { Stats } from '../../runtime/ports/service.ts';
+import type { Stats } from '../node/index.ts';
 import { count, duration, share, size } from './format.ts';
 import { table } from './table.ts';
 

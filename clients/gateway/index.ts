@@ -16,5 +16,7 @@ export { Exchange, LiveRequest } from './exchange.ts';
 export type { ExchangeEnd, RequestRecord } from './exchange.ts';
 export { repriseGateway } from './gateway.ts';
 export type { GatewayOptions } from './gateway.ts';
+export { remoteService } from './remote-service.ts';
+export type { RemoteServiceOptions } from './remote-service.ts';
 export { topLevelMember } from './member-scan.ts';
 export type { ByteRange } from './member-scan.ts';

@@ -144,12 +144,18 @@ async function adapted<Reply>(call: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-async function* adaptedChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    throw serviceError(error);
-  }
+/** Not a generator: one that was never read would not pass `return` on, and the call would stay. */
+function adaptedChunks(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const adapter: AsyncIterableIterator<Uint8Array> = {
+    [Symbol.asyncIterator]: () => adapter,
+    next: () => adapted(() => iterator.next()),
+    return: async () => {
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return adapter;
 }
 
 /** A client's error as the service itself would have thrown it. */

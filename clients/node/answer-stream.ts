@@ -14,7 +14,7 @@ export async function openStream(
 ): Promise<InferStream> {
   const parts = new StreamParts(call, onEnd);
   const status = await parts.open();
-  return { status, chunks: parts, events: () => parsedEvents(parts), usage: () => parts.usage };
+  return { status, chunks: parts, events: () => new ParsedEvents(parts), usage: () => parts.usage };
 }
 
 /** The events of one call, at the pace of the reader. `return` cancels the call. */
@@ -83,11 +83,39 @@ class StreamParts implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-async function* parsedEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Record<string, unknown>> {
-  const decoder = new TextDecoder();
-  for await (const chunk of chunks) {
-    for (const event of decoder.decode(chunk).split(EVENT_END)) {
-      if (event.startsWith(DATA)) yield JSON.parse(event.slice(DATA.length)) as Record<string, unknown>;
+/** Events one by one, parsed. Not a generator: one that was never read would not pass `return` on, and the call would stay. */
+class ParsedEvents implements AsyncIterableIterator<Record<string, unknown>> {
+  readonly #chunks: AsyncIterableIterator<Uint8Array>;
+  readonly #decoder = new TextDecoder();
+  #events: readonly string[] = [];
+  #index = 0;
+
+  constructor(chunks: AsyncIterableIterator<Uint8Array>) {
+    this.#chunks = chunks;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Record<string, unknown>, undefined>> {
+    for (;;) {
+      while (this.#index < this.#events.length) {
+        const event = this.#events[this.#index] ?? '';
+        this.#index += 1;
+        if (event.startsWith(DATA)) {
+          return { done: false, value: JSON.parse(event.slice(DATA.length)) as Record<string, unknown> };
+        }
+      }
+      const chunk = await this.#chunks.next();
+      if (chunk.done === true) return { done: true, value: undefined };
+      this.#events = this.#decoder.decode(chunk.value).split(EVENT_END);
+      this.#index = 0;
     }
+  }
+
+  async return(): Promise<IteratorResult<Record<string, unknown>, undefined>> {
+    await this.#chunks.return?.();
+    return { done: true, value: undefined };
   }
 }

@@ -70,7 +70,12 @@ export function clientError(thrown: unknown): RepriseClientError {
   if (thrown instanceof RepriseClientError) return thrown;
   if (!isServiceError(thrown)) {
     const message = thrown instanceof Error ? thrown.message : 'The call failed.';
-    return new RepriseClientError(message, { code: 'internal', grpcStatus: 'UNKNOWN', retryable: false, cause: thrown });
+    return new RepriseClientError(message, {
+      code: 'internal',
+      grpcStatus: 'UNKNOWN',
+      retryable: false,
+      cause: thrown,
+    });
   }
   const grpcStatus = grpcCodes[thrown.code] ?? 'UNKNOWN';
   const info = errorInfoOf(thrown);

@@ -54,6 +54,8 @@ const KEEPALIVE_TIMEOUT_MS = 20_000;
 /** A wait that may last as long as a sound connection needs to notice that a server is back. */
 const RECONNECT_BACKOFF_MS_MAX = 5_000;
 
+const CREDENTIAL = /^[\x21-\x7e]+$/;
+
 const METHODS = wire.InferenceCacheService;
 
 interface Codec<Request, Response> {
@@ -167,7 +169,10 @@ export class RepriseClient {
   #metadata(settings: CallSettings): Metadata {
     const metadata = new Metadata();
     const credential = settings.credential ?? this.#options.credential;
-    if (credential !== undefined) metadata.set('authorization', `Bearer ${credential}`);
+    if (credential !== undefined) {
+      refuseUnfit(credential);
+      metadata.set('authorization', `Bearer ${credential}`);
+    }
     if (settings.traceparent !== undefined) metadata.set('traceparent', settings.traceparent);
     return metadata;
   }
@@ -217,7 +222,11 @@ const INVALIDATE = {
   requestType: wire.InvalidateRequest,
   responseType: wire.InvalidateResponse,
 };
-const FEEDBACK = { path: METHODS.feedback.path, requestType: wire.FeedbackRequest, responseType: wire.FeedbackResponse };
+const FEEDBACK = {
+  path: METHODS.feedback.path,
+  requestType: wire.FeedbackRequest,
+  responseType: wire.FeedbackResponse,
+};
 const EXPLAIN = { path: METHODS.explain.path, requestType: wire.InferRequest, responseType: wire.ExplainResponse };
 const STATS = { path: METHODS.stats.path, requestType: wire.StatsRequest, responseType: wire.StatsResponse };
 const LIST_MODELS = {
@@ -242,6 +251,15 @@ function refuseAborted(signal: AbortSignal | undefined): void {
     grpcStatus: 'CANCELLED',
     retryable: false,
     cause: signal.reason,
+  });
+}
+
+function refuseUnfit(credential: string): void {
+  if (CREDENTIAL.test(credential)) return;
+  throw new RepriseClientError('The credential has characters that no key has.', {
+    code: 'invalid_credential',
+    grpcStatus: 'UNAUTHENTICATED',
+    retryable: false,
   });
 }
 

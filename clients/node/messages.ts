@@ -1,6 +1,5 @@
 import * as wire from '../../proto/gen/reprise/v1/inference_cache.ts';
 import type {
-  CacheControls,
   CacheStatus,
   Explanation,
   Feedback,
@@ -23,10 +22,12 @@ const OPERATIONS: Readonly<Record<Operation, wire.Operation>> = {
   embeddings: wire.Operation.EMBEDDINGS,
 };
 
+const UINT32_MAX = 2 ** 32 - 1;
+
 const encoder = new TextEncoder();
 
 /** A request with its controls as a message. */
-export function inferMessage(request: InferInput, settings: InferSettings & CacheControls): wire.InferRequest {
+export function inferMessage(request: InferInput, settings: InferSettings): wire.InferRequest {
   const { operation, namespace, domain, bucket, tags, ttlMs, maxAgeMs, threshold } = settings;
   const body = request instanceof Uint8Array ? request : encoder.encode(JSON.stringify(request));
   return {
@@ -35,15 +36,20 @@ export function inferMessage(request: InferInput, settings: InferSettings & Cach
     model: '',
     namespace: namespace ?? '',
     domain: domain ?? '',
-    bucket,
+    bucket: bucket === undefined ? undefined : whole(bucket, UINT32_MAX),
     tags: tags === undefined ? [] : [...tags],
-    ttlMs: ttlMs === undefined ? undefined : Math.round(ttlMs),
-    maxAgeMs: maxAgeMs === undefined ? undefined : Math.round(Math.min(maxAgeMs, Number.MAX_SAFE_INTEGER)),
+    ttlMs: ttlMs === undefined ? undefined : whole(Math.round(ttlMs), -1),
+    maxAgeMs: maxAgeMs === undefined ? undefined : whole(Math.round(Math.min(maxAgeMs, Number.MAX_SAFE_INTEGER)), -1),
     threshold,
     noCache: settings.noCache === true,
     noStore: settings.noStore === true,
     onlyIfCached: settings.onlyIfCached === true,
   };
+}
+
+/** A number that can't travel goes as one that the server refuses, with the reason in its own words. */
+function whole(value: number, refused: number): number {
+  return Number.isSafeInteger(value) && value >= 0 && (refused < 0 || value <= refused) ? value : refused;
 }
 
 function operationOf(request: InferInput): Operation {

@@ -40,11 +40,14 @@ gridContract(
 );
 
 describe('MemoryGrid values', () => {
-  it('hands on the very bytes that it was given', async () => {
+  it('keeps a copy, which no reader and no writer can change', async () => {
     const { grid } = makeGrid();
-    const item = small('a');
+    const item = { key: 'a', value: Uint8Array.of(1, 2, 3) };
     await grid.set('entries', item, FOREVER);
-    expect((await grid.get('entries', 'a', FOREVER))?.value).toBe(item.value);
+    item.value.fill(0);
+    (await grid.get('entries', 'a', FOREVER))?.value.fill(9);
+
+    expect((await grid.get('entries', 'a', FOREVER))?.value).toEqual(Uint8Array.of(1, 2, 3));
   });
 
   it('copies a view of a larger buffer, which would outlive what is charged', async () => {
@@ -180,7 +183,7 @@ describe('MemoryGrid events', () => {
 });
 
 describe('MemoryGrid of 128 MiB', { timeout: 120_000 }, () => {
-  it('holds its bound at every moment of 200,000 entries of 2 KB, and its memory within 1.5 times the bound', async () => {
+  it('holds its bound at every moment of 200,000 entries of 2 KB, and what it keeps within 1.5 times the bound', async () => {
     const measured = await runChild(`
       import { MemoryGrid } from ${JSON.stringify(new URL('memory-grid.ts', import.meta.url).href)};
       const bytesMax = 128 * 1024 * 1024;
@@ -190,14 +193,17 @@ describe('MemoryGrid of 128 MiB', { timeout: 120_000 }, () => {
       gc();
       const before = process.memoryUsage().rss;
       let bytesPeak = 0;
+      let rssPeak = 0;
       for (let at = 0; at < 200_000; at += 1) {
         const item = { key: at.toString(16).padStart(64, '0'), value: new Uint8Array(2048).fill(at), ttlMs: 86_400_000 };
         await grid.set('entries', item, { deadlineAtMs: Infinity });
         bytesPeak = Math.max(bytesPeak, grid.stats('entries').bytes);
-        if (at % 5_000 === 0) gc();
+        if (at % 5_000 === 0) {
+          gc();
+          rssPeak = Math.max(rssPeak, process.memoryUsage().rss);
+        }
       }
-      gc();
-      const growth = process.memoryUsage().rss - before;
+      const growth = rssPeak - before;
       console.log(JSON.stringify({ bytesMax, bytesPeak, growth, ...grid.stats('entries') }));
     `);
     const { bytesMax, bytesPeak, growth, items, evictions } = measured as Record<string, number>;

@@ -31,7 +31,7 @@ const MEMBER = 'memory';
 
 /**
  * The in-process grid: the reference semantics of the Grid port and the embedded default. Each call takes effect
- * whole, at the moment of the call, and its promise is settled when it returns; values are handed on without a copy.
+ * whole, at the moment of the call, and its promise is settled when it returns. Values are copied in and out.
  */
 export class MemoryGrid implements Grid {
   readonly #clock: Clock;

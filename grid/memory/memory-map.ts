@@ -11,12 +11,13 @@ import type {
   Versioned,
 } from '../../runtime/ports/grid.ts';
 import type { EvictionPolicy, Resident } from '../../runtime/policy/eviction-policy.ts';
+import { ChunkArena } from './chunk-arena.ts';
 import { EventHub } from './event-hub.ts';
 import { type Expiring, ExpiryHeap } from './expiry-heap.ts';
 import { SortedBlocks } from './sorted-blocks.ts';
 
-/** What an item costs beside key and value: map slot, item, version, handle, array header, order and expiry slots; bytes. */
-export const GRID_ITEM_OVERHEAD_BYTES = 640;
+/** What an item costs beside key and value: map slot, item, handle, order and expiry slots; bytes. */
+export const GRID_ITEM_OVERHEAD_BYTES = 512;
 /** What the index by scope and code costs for an item with attributes, bytes. */
 const ATTRIBUTES_OVERHEAD_BYTES = 64;
 
@@ -27,6 +28,7 @@ const SWEEP_BACKLOG_INTERVAL_MS = 10;
 const SWEEP_DELAY_MS_MAX = 3_600_000;
 
 const CODE_MAX = 0xffffffff;
+const NO_VALUE = -1;
 
 interface CodeAndKey {
   readonly code: number;
@@ -39,8 +41,10 @@ interface Slot {
 
 class MemoryItem implements Expiring, CodeAndKey, Slot {
   readonly key: string;
-  /** Handed out as it is; replaced, never changed. */
-  current: Versioned;
+  /** Where the value lies in the arena. */
+  handle: number;
+  length: number;
+  version: number;
   expiresAtMs = Infinity;
   heapIndex = -1;
   /** The item's place in a scan: rises with each key that comes in, kept when its value is replaced. */
@@ -50,9 +54,11 @@ class MemoryItem implements Expiring, CodeAndKey, Slot {
   resident: Resident | undefined = undefined;
   bytes = 0;
 
-  constructor(key: string, current: Versioned, slot: number) {
+  constructor(key: string, slot: number) {
     this.key = key;
-    this.current = current;
+    this.handle = NO_VALUE;
+    this.length = 0;
+    this.version = 0;
     this.slot = slot;
   }
 }
@@ -75,6 +81,7 @@ export class MemoryMap {
   readonly #clock: Clock;
   readonly #policy: EvictionPolicy | undefined;
   readonly #items = new Map<string, MemoryItem>();
+  readonly #arena = new ChunkArena();
   readonly #expiry = new ExpiryHeap<MemoryItem>();
   readonly #order = new SortedBlocks<Slot, MemoryItem>((left, right) => left.slot - right.slot);
   readonly #scopes = new Map<string, CodeIndex>();
@@ -102,7 +109,7 @@ export class MemoryMap {
       return undefined;
     }
     if (item.resident !== undefined) this.#policy?.touch(item.resident);
-    return item.current;
+    return this.#valueOf(item);
   }
 
   set(item: GridItem, nowMs: number): Versioned {
@@ -118,7 +125,7 @@ export class MemoryMap {
 
   replaceIfSame(version: unknown, item: GridItem, nowMs: number): Versioned | undefined {
     const existing = this.#find(item.key, nowMs);
-    if (existing === undefined || existing.current.version !== version) return undefined;
+    if (existing === undefined || existing.version !== version) return undefined;
     return this.#put(item, nowMs);
   }
 
@@ -131,7 +138,7 @@ export class MemoryMap {
 
   removeIfSame(key: string, version: unknown, nowMs: number): boolean {
     const item = this.#find(key, nowMs);
-    if (item === undefined || item.current.version !== version) return false;
+    if (item === undefined || item.version !== version) return false;
     this.#drop(item, 'removed');
     return true;
   }
@@ -148,6 +155,7 @@ export class MemoryMap {
     return makePage(members, {
       limit: page.limit,
       nowMs,
+      valueOf: (item) => this.#valueOf(item),
       include,
       isLast,
       token: (item) => `${item.code}:${item.key}`,
@@ -160,6 +168,7 @@ export class MemoryMap {
     return makePage(members, {
       limit: page.limit,
       nowMs,
+      valueOf: (item) => this.#valueOf(item),
       include: () => true,
       isLast: () => false,
       token: (item) => String(item.slot),
@@ -181,6 +190,7 @@ export class MemoryMap {
     this.#sweepTimer = undefined;
     this.#events.close();
     this.#items.clear();
+    this.#arena.clear();
     this.#expiry.clear();
     this.#order.clear();
     this.#scopes.clear();
@@ -201,7 +211,7 @@ export class MemoryMap {
     assert(!Number.isNaN(ttlMs), 'a TTL is a number');
     if (attributes !== undefined) assertCode(attributes.code);
     this.#versions += 1;
-    const current = { value: ownBytes(given.value), version: this.#versions };
+    const current = { value: given.value, version: this.#versions };
     const existing = this.#find(key, nowMs);
     if (ttlMs <= 0) {
       if (existing !== undefined) this.#drop(existing, 'expired');
@@ -210,8 +220,11 @@ export class MemoryMap {
     const bytes = charge(key, current.value, attributes);
     const admission = this.#admit(key, existing, bytes);
     if (admission === 'refused') return current;
-    const item = existing ?? this.#add(key, current);
-    item.current = current;
+    const item = existing ?? this.#add(key);
+    if (item.handle !== NO_VALUE) this.#arena.free(item.handle);
+    item.handle = this.#arena.write(given.value);
+    item.length = given.value.byteLength;
+    item.version = current.version;
     item.resident = admission;
     this.#bytes += bytes - item.bytes;
     item.bytes = bytes;
@@ -242,9 +255,9 @@ export class MemoryMap {
     return 'refused';
   }
 
-  #add(key: string, current: Versioned): MemoryItem {
+  #add(key: string): MemoryItem {
     this.#slots += 1;
-    const item = new MemoryItem(key, current, this.#slots);
+    const item = new MemoryItem(key, this.#slots);
     this.#items.set(key, item);
     this.#order.insert(item);
     return item;
@@ -285,6 +298,10 @@ export class MemoryMap {
     if (this.#expiry.earliest === item) this.#armSweep(nowMs, SWEEP_INTERVAL_MS);
   }
 
+  #valueOf(item: MemoryItem): Versioned {
+    return { value: this.#arena.read(item.handle, item.length), version: item.version };
+  }
+
   /** For a victim: the policy knows already. */
   #evict(item: MemoryItem): void {
     item.resident = undefined;
@@ -294,6 +311,7 @@ export class MemoryMap {
 
   #drop(item: MemoryItem, kind: 'removed' | 'evicted' | 'expired'): void {
     this.#items.delete(item.key);
+    this.#arena.free(item.handle);
     this.#order.remove(item);
     if (item.heapIndex !== -1) this.#expiry.remove(item);
     if (item.attributes !== undefined) this.#unindex(item, item.attributes.scope);
@@ -333,6 +351,7 @@ export class MemoryMap {
 interface PageRules {
   readonly limit: number;
   readonly nowMs: number;
+  valueOf(item: MemoryItem): Versioned;
   include(item: MemoryItem): boolean;
   /** True for the first item past the range. */
   isLast(item: MemoryItem): boolean;
@@ -348,7 +367,7 @@ function makePage(members: Iterable<MemoryItem>, rules: PageRules): GridPage {
     if (item.expiresAtMs <= rules.nowMs || !rules.include(item)) continue;
     if (items.length === rules.limit) return { items, next: rules.token(last as MemoryItem) };
     const { key, attributes } = item;
-    const { value } = item.current;
+    const { value } = rules.valueOf(item);
     items.push(attributes === undefined ? { key, value } : { key, value, attributes });
     last = item;
   }
@@ -381,10 +400,5 @@ function assertCode(code: number): void {
 /** What an item is charged with. A key is charged at two bytes a character, its most. */
 function charge(key: string, value: Uint8Array, attributes: GridAttributes | undefined): number {
   const attributesBytes = attributes === undefined ? 0 : ATTRIBUTES_OVERHEAD_BYTES + 2 * attributes.scope.length;
-  return 2 * key.length + value.byteLength + GRID_ITEM_OVERHEAD_BYTES + attributesBytes;
-}
-
-/** A view of a larger buffer would keep all of it alive, past what is charged: such a value is copied. */
-function ownBytes(value: Uint8Array): Uint8Array {
-  return value.byteLength === value.buffer.byteLength ? value : new Uint8Array(value);
+  return 2 * key.length + ChunkArena.charge(value.byteLength) + GRID_ITEM_OVERHEAD_BYTES + attributesBytes;
 }

@@ -124,13 +124,13 @@ export function keyedJson(tree: JsonObject, isolateUser: boolean): string {
 }
 
 /** A short hash of each field that counts, messages field by field: tells in which fields two requests differ. */
-export function fieldHashes(tree: JsonObject, hash: Hash): ReadonlyMap<string, string> {
+export function fieldHashes(tree: JsonObject, hash: Hash, isolateUser = false): ReadonlyMap<string, string> {
   const hashes = new Map<string, string>();
   const add = (path: string, value: JsonValue): void => {
     hashes.set(path, hash.sha256Hex(canonicalJson(value)).slice(0, FIELD_HASH_LENGTH));
   };
   for (const [name, value] of tree) {
-    if (INERT.has(name) || name === 'user') continue;
+    if (INERT.has(name) || (name === 'user' && !isolateUser)) continue;
     if (name !== 'messages' || !Array.isArray(value)) {
       add(name, value);
       continue;

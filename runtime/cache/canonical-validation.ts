@@ -2,6 +2,9 @@ import { RepriseError } from '../errors.ts';
 import type { Operation } from '../ports/model.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from './json.ts';
 
+/** Items of one embeddings request, as many as OpenAI's own API takes. */
+const BATCH_ITEMS_MAX = 2_048;
+
 /** Checks the types of what we rely on, nothing else; the rest is the upstream's to judge. Fails with `invalid_request`. */
 export function validateRequest(operation: Operation, tree: JsonObject): void {
   optional(tree, 'stream', isBoolean, 'must be true or false');
@@ -22,6 +25,10 @@ export function validateRequest(operation: Operation, tree: JsonObject): void {
     const input = tree.get('input');
     if (input === undefined) throw refuse('input', 'is missing');
     if (!isInput(input)) throw refuse('input', 'must be a string, or an array of strings, tokens or token arrays');
+    if (Array.isArray(input) && input.length === 0) throw refuse('input', 'is empty');
+    if (Array.isArray(input) && !isNumber(input[0] ?? '') && input.length > BATCH_ITEMS_MAX) {
+      throw refuse('input', `has ${input.length} items; at most ${BATCH_ITEMS_MAX} are taken in one request`);
+    }
   }
 }
 

@@ -131,7 +131,7 @@ class World {
     signal: AbortSignal,
   ): Promise<{ settled: Promise<void> }> {
     await this.step(`call ${number} begins`);
-    sink.begin({ kind: 'stream', contentType: 'text/plain', generation: String(number) });
+    sink.begin({ kind: 'stream', contentType: 'text/plain', generation: String(number), calledAtMs: 0 });
     for (const letter of 'abcdefgh'.slice(0, plan.chunks)) {
       await this.step(`call ${number} pushes ${letter}`);
       if (plan.obeysAbort && signal.aborted) throw signal.reason as Error;

@@ -59,6 +59,8 @@ export class FlightRun implements FlightView, FlightSink {
   /** Why it runs without the home's consent, if it does. */
   aloneCause: AloneCause = '';
   readonly recorded = new FlightRecording();
+  /** Monotonic. */
+  readonly openedAtMs: number;
   readonly #clock: Clock;
   readonly #limits: FlightLimits;
   readonly #keeper: FlightKeeper;
@@ -86,6 +88,7 @@ export class FlightRun implements FlightView, FlightSink {
     this.id = identity.id;
     this.number = identity.number;
     this.shared = identity.shared;
+    this.openedAtMs = clock.monotonicMs();
   }
 
   get head(): FlightHead | undefined {

@@ -4,6 +4,8 @@ export interface FlightHead {
   readonly contentType: string;
   /** Names this run of the call; participants of one flight see the same one. */
   readonly generation: string;
+  /** Wall clock at the start of the model call: the answer's age counts from here. */
+  readonly calledAtMs: number;
 }
 
 /** Where a lead puts its answer. After the flight was aborted `begin` and `push` throw `cancelled`. */
@@ -50,7 +52,9 @@ export type AloneCause =
   /** As many flights are under way as are allowed. */
   | 'flights-full'
   /** The flight's recording is past its size limit, so that a newcomer couldn't be given its beginning. */
-  | 'over-limit';
+  | 'over-limit'
+  /** The flight began longer ago than this request's answer may be old. */
+  | 'too-old';
 
 /** One request's part in a flight. Its reading never affects another's, but for the window past the size limit. */
 export interface Participant {

@@ -36,7 +36,7 @@ class Run {
       this.complete = () => resolve({ settled });
       this.fail = reject;
     });
-    sink.begin({ kind: 'stream', contentType: 'text/event-stream', generation: String(generation) });
+    sink.begin({ kind: 'stream', contentType: 'text/event-stream', generation: String(generation), calledAtMs: 0 });
   }
 
   /** Pushes without waiting for slow readers. */
@@ -385,7 +385,7 @@ describe('failing', () => {
   it('of the store is no failure of the flight', async () => {
     const { clock, join, expectNothingLeft } = setUp();
     const lead: Lead = (sink) => {
-      sink.begin({ kind: 'body', contentType: 'application/json', generation: 'g' });
+      sink.begin({ kind: 'body', contentType: 'application/json', generation: 'g', calledAtMs: 0 });
       return Promise.resolve({ settled: Promise.reject(new Error('store failed')) });
     };
     const participant = await join({ lead });
@@ -612,7 +612,7 @@ describe('a slow home', () => {
     return { clock, actors, flights };
   }
   const lead: Lead = (sink) => {
-    sink.begin({ kind: 'body', contentType: 'text/plain', generation: 'g' });
+    sink.begin({ kind: 'body', contentType: 'text/plain', generation: 'g', calledAtMs: 0 });
     return Promise.resolve({ settled: Promise.resolve() });
   };
   const signal = new AbortController().signal;

@@ -58,6 +58,8 @@ export interface FlightJoin {
   readonly lead: Lead;
   /** Shares nothing: the request calls the model itself, and nobody joins it. */
   readonly alone?: boolean;
+  /** A flight that began longer ago is not joined; any will do when absent. */
+  readonly ageMsMax?: number;
 }
 
 /**
@@ -145,6 +147,9 @@ export class Flights {
     if (input.alone === true) return this.#callAlone(input, 'asked');
     const found = this.#shared.get(input.flightId);
     if (found?.overLimit === true) return this.#callAlone(input, 'over-limit');
+    if (found !== undefined && this.#clock.monotonicMs() - found.openedAtMs > (input.ageMsMax ?? Infinity)) {
+      return this.#callAlone(input, 'too-old');
+    }
     if (found !== undefined) {
       this.#followers.add();
       return found.attach('follower', input.signal);

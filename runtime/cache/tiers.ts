@@ -93,6 +93,34 @@ export class Tiers {
     }
   }
 
+  /** The same for many keys with one call to the grid; those that are found. Keys may repeat. */
+  async getAll(keys: readonly string[], terms: ReadTerms, options: CallOptions): Promise<ReadonlyMap<string, Found>> {
+    const found = new Map<string, Found>();
+    const loads = new Map<string, Reservation | undefined>();
+    for (const key of keys) {
+      if (found.has(key) || loads.has(key)) continue;
+      const near = this.getNear(key, terms);
+      if (near !== undefined) found.set(key, near);
+      else loads.set(key, this.#nearCache?.reserve(key));
+    }
+    if (loads.size === 0) return found;
+    try {
+      const stored = await this.#grid.getAll('entries', [...loads.keys()], options);
+      for (const [key, { value }] of stored) {
+        const entry = decodeEntry(key, value);
+        const judged = entry === undefined ? undefined : this.#judge(entry, terms, this.#gridTier);
+        if (judged === undefined) continue;
+        found.set(key, judged);
+        const load = loads.get(key);
+        if (load === undefined) continue;
+        if (this.#nearCache!.publish(load, judged.entry, value.byteLength + ENTRY_OVERHEAD_BYTES)) loads.delete(key);
+      }
+      return found;
+    } finally {
+      for (const load of loads.values()) if (load !== undefined) this.#nearCache!.release(load);
+    }
+  }
+
   /** True when an entry that this reader refused may still serve another one: neither expired nor invalidated for good. */
   mayServe(entry: Entry): boolean {
     return this.#clock.wallMs() < entry.expiresAtMs + entry.graceMs && this.#ledger.validity(entry) !== 'invalid';

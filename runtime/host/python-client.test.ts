@@ -28,7 +28,10 @@ interface PythonReply {
 
 const ANSWER: ScriptedAnswer = {
   choices: [
-    { reasoning: 'Two cities, two calls.', toolCalls: [{ id: 'call_a', name: 'weather', arguments: '{"city":"Oslo"}' }] },
+    {
+      reasoning: 'Two cities, two calls.',
+      toolCalls: [{ id: 'call_a', name: 'weather', arguments: '{"city":"Oslo"}' }],
+    },
     { content: 'Grüße aus Oslo, 12 °C 🌨' },
   ],
   promptTokens: 31,

@@ -67,7 +67,7 @@ function httpServer(config: Config, assembly: Assembly, telemetry: HostTelemetry
     describeConfig: () => described,
     onInternalError: (error, requestId) => telemetry.failure('request failed', error, { requestId }),
     ...(config.telemetry.metrics ? { metrics: () => telemetry.text() } : {}),
-    ...(server.requestLog ? { onRequestDone: (record) => telemetry.logger.info(record, 'request') } : {}),
+    ...(server.requestLog ? { onRequestDone: (record) => telemetry.request(record) } : {}),
   });
 }
 

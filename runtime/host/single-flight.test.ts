@@ -143,39 +143,45 @@ describe('leaving a flight', () => {
     expect(upstream.calls).toHaveLength(1);
   });
 
-  it.each([false, true])('the leader that leaves disturbs nobody, and its answer is stored, stream %s', async (stream) => {
-    const { release } = held(answerWith(says('Still here.')));
-    const leaving = new AbortController();
-    const gone = server.post(CHAT, chat('Lead?', stream), { signal: leaving.signal });
-    await upstream.arrived(1);
-    const follower = server.post(CHAT, chat('Lead?', stream));
-    await followed(1);
-    leaving.abort();
-    await expect(gone).rejects.toThrow();
-    await left(1);
-    release();
-    expect(contentOf(await follower)).toBe('Still here.');
-    await server.settled();
-    expect((await server.post(CHAT, chat('Lead?', stream))).cache).toContain('detail=exact-l1');
-    expect(upstream.calls).toHaveLength(1);
-  });
+  it.each([false, true])(
+    'the leader that leaves disturbs nobody, and its answer is stored, stream %s',
+    async (stream) => {
+      const { release } = held(answerWith(says('Still here.')));
+      const leaving = new AbortController();
+      const gone = server.post(CHAT, chat('Lead?', stream), { signal: leaving.signal });
+      await upstream.arrived(1);
+      const follower = server.post(CHAT, chat('Lead?', stream));
+      await followed(1);
+      leaving.abort();
+      await expect(gone).rejects.toThrow();
+      await left(1);
+      release();
+      expect(contentOf(await follower)).toBe('Still here.');
+      await server.settled();
+      expect((await server.post(CHAT, chat('Lead?', stream))).cache).toContain('detail=exact-l1');
+      expect(upstream.calls).toHaveLength(1);
+    },
+  );
 
-  it.each([false, true])('the last one that leaves aborts the call; the next request calls again, stream %s', async (stream) => {
-    const { release } = held(answerWith(says('Too late.')));
-    const leaving = new AbortController();
-    const leader = server.post(CHAT, chat('Last?', stream), { signal: leaving.signal });
-    const call = await upstream.arrived(1);
-    const follower = server.post(CHAT, chat('Last?', stream), { signal: leaving.signal });
-    await followed(1);
-    leaving.abort();
-    await expect(leader).rejects.toThrow();
-    await expect(follower).rejects.toThrow();
-    await call.closed;
-    release();
-    expect(call.response.writableFinished).toBe(false);
-    expect(contentOf(await server.post(CHAT, chat('Last?', stream)))).toBe('Too late.');
-    expect(upstream.calls).toHaveLength(2);
-  });
+  it.each([false, true])(
+    'the last one that leaves aborts the call; the next request calls again, stream %s',
+    async (stream) => {
+      const { release } = held(answerWith(says('Too late.')));
+      const leaving = new AbortController();
+      const leader = server.post(CHAT, chat('Last?', stream), { signal: leaving.signal });
+      const call = await upstream.arrived(1);
+      const follower = server.post(CHAT, chat('Last?', stream), { signal: leaving.signal });
+      await followed(1);
+      leaving.abort();
+      await expect(leader).rejects.toThrow();
+      await expect(follower).rejects.toThrow();
+      await call.closed;
+      release();
+      expect(call.response.writableFinished).toBe(false);
+      expect(contentOf(await server.post(CHAT, chat('Last?', stream)))).toBe('Too late.');
+      expect(upstream.calls).toHaveLength(2);
+    },
+  );
 
   it('a stream that its only reader leaves half-way is aborted and not stored', async () => {
     const gate = signalled();

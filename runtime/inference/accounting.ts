@@ -32,8 +32,20 @@ export interface Finished {
   readonly outcome: Outcome;
   readonly detail: string;
   readonly startedAtMs: number;
-  readonly usage: UsageAccount;
-  /** What the answer would have cost, or did. */
+  /** As in the answer; a hit saved it. */
+  readonly served: Usage;
+  /** What the answer cost once; a hit saved it. */
+  readonly cost: number;
+}
+
+/** One call to an upstream, however it ended. */
+export interface CalledModel {
+  readonly operation: Operation;
+  /** `ok`, `cancelled`, or an error's code. */
+  readonly result: string;
+  readonly ms: number;
+  /** As the upstream reported it; nothing when the call failed. */
+  readonly billed: Usage;
   readonly cost: number;
 }
 
@@ -48,7 +60,10 @@ export interface Totals {
   costSaved: number;
 }
 
-/** Counts outcomes, tokens and cost: each request exactly once. */
+/**
+ * Counts outcomes, tokens and cost: each request exactly once, and each model call exactly once, since a call may outlive the
+ * request that led it, or be nobody's (a refresh).
+ */
 export class Accounting {
   readonly #clock: Clock;
   readonly #telemetry: Telemetry;
@@ -83,28 +98,24 @@ export class Accounting {
       .histogram('reprise_request_seconds', operation, outcome)
       .observe((this.#clock.monotonicMs() - done.startedAtMs) / 1_000);
     if (outcome === 'hit') this.#saved(done);
-    else this.#billed(done);
   }
 
-  /** One call to an upstream, however it ended. */
-  modelCall(operation: Operation, result: string, ms: number): void {
+  modelCall(call: CalledModel): void {
+    const { operation, result, ms, billed, cost } = call;
     this.totals.modelCalls += 1;
+    this.totals.billed = addUsage(this.totals.billed, billed);
+    this.totals.costBilled += cost;
+    this.#count('billed', billed, cost);
     this.#telemetry.counter('reprise_model_calls_total', operation, result).add();
     this.#telemetry.histogram('reprise_model_seconds', operation, result).observe(ms / 1_000);
   }
 
   #saved(done: Finished): void {
     this.totals.modelCallsSaved += 1;
-    this.totals.saved = addUsage(this.totals.saved, done.usage.served);
+    this.totals.saved = addUsage(this.totals.saved, done.served);
     this.totals.costSaved += done.cost;
     this.#telemetry.counter('reprise_model_calls_saved_total', done.operation).add();
-    this.#count('saved', done.usage.served, done.cost);
-  }
-
-  #billed(done: Finished): void {
-    this.totals.billed = addUsage(this.totals.billed, done.usage.billed);
-    this.totals.costBilled += done.cost;
-    this.#count('billed', done.usage.billed, done.cost);
+    this.#count('saved', done.served, done.cost);
   }
 
   #count(account: string, usage: Usage, cost: number): void {

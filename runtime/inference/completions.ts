@@ -1,5 +1,5 @@
 import { RepriseError, toRepriseError } from '../errors.ts';
-import type { Flights, Participant } from '../cache/flight.ts';
+import type { FlightHead, Flights, Participant } from '../cache/flight.ts';
 import type { Ledger } from '../cache/ledger.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Usage } from '../ports/entry.ts';
@@ -28,6 +28,7 @@ export interface CompletionDeps {
 
 interface Joined {
   readonly participant: Participant;
+  readonly head: FlightHead;
   readonly state: LeadState;
   readonly miss: LookupMiss;
 }
@@ -67,7 +68,7 @@ export class Completions {
     const status = hitStatus(hit, prepared, this.#deps.clock.wallMs());
     const usage = servedOnly(entry.usage);
     const reply = { status, ...entryBody(entry), usage };
-    this.#finish(prepared, status, usage, entry.cost);
+    this.#finish(prepared, status, entry.usage, entry.cost);
     if (hit.found.stale) this.#refresh(prepared);
     return reply;
   }
@@ -81,7 +82,7 @@ export class Completions {
     const finish = this.#finisher(
       prepared,
       status,
-      () => usage,
+      () => entry.usage,
       () => entry.cost,
     );
     return { status, chunks: watched(one(events), finish), usage: () => usage };
@@ -90,23 +91,23 @@ export class Completions {
   async #replyFromFlight(prepared: Prepared, miss: LookupMiss): Promise<InferenceReply> {
     const joined = await this.#join(prepared, miss, prepared.facts.stream);
     const answer = await flightBody(joined.participant, prepared.operation);
-    const status = this.#flightStatus(prepared, joined);
+    const status = this.#flightStatus(prepared, joined, this.#deps.store.accepts(prepared, answer));
     const usage = this.#account(joined, answer.usage);
-    this.#finish(prepared, status, usage, costOf(answer.usage, prepared.resolved.rule.price));
+    this.#finish(prepared, status, answer.usage, costOf(answer.usage, prepared.resolved.rule.price));
     return { status, contentType: answer.contentType, body: answer.body, usage };
   }
 
   async #streamFromFlight(prepared: Prepared, miss: LookupMiss): Promise<InferenceStreamReply> {
     const joined = await this.#join(prepared, miss, true);
-    const head = await joined.participant.head();
-    const status = this.#flightStatus(prepared, joined);
+    const { head } = joined;
+    const status = this.#flightStatus(prepared, joined, this.#deps.store.wanted(prepared));
     let served: Usage = NO_USAGE;
     const usage = (): UsageAccount => this.#account(joined, served);
     const cost = (): number => costOf(served, prepared.resolved.rule.price);
     const events = flightEvents(joined.participant, head, prepared, (seen) => {
       served = seen;
     });
-    const finish = this.#finisher(prepared, status, usage, cost);
+    const finish = this.#finisher(prepared, status, () => served, cost);
     const chunks = watched(events, (end) => {
       if (end !== 'whole') joined.participant.leave();
       finish(end);
@@ -120,30 +121,44 @@ export class Completions {
       throw new RepriseError('not_cached', 'The answer is not in the cache and the request said only-if-cached.');
     }
     if (prepared.signal.aborted) throw new RepriseError('cancelled', 'The request was cancelled.');
-    const state: LeadState = { found: undefined, usage: undefined };
     const alone = prepared.bypass !== '' || controls.noCache === true || controls.noStore === true;
-    const lead = this.#deps.calls.lead({ prepared, stream, embedding: miss.embedding, reread: !alone, state });
+    const joined = await this.#take(prepared, miss, { stream, alone });
+    const ageMs = this.#deps.clock.wallMs() - joined.head.calledAtMs;
+    if (joined.participant.role !== 'follower' || ageMs <= prepared.terms.maxAgeMs) return joined;
+    // Its leader found the answer in a tier, good enough for itself.
+    joined.participant.leave();
+    return this.#take(prepared, miss, { stream, alone: true });
+  }
+
+  /** Takes part in a flight and waits for its answer to begin. */
+  async #take(prepared: Prepared, miss: LookupMiss, how: { stream: boolean; alone: boolean }): Promise<Joined> {
+    const { stream, alone } = how;
+    const state: LeadState = { found: undefined };
+    const reread = !alone && !miss.tiersFailed;
+    const lead = this.#deps.calls.lead({ prepared, stream, embedding: miss.embedding, reread, state });
     const participant = await this.#deps.flights.join({
       flightId: `${prepared.key}@${this.#deps.ledger.flightPosition(namesOf(prepared))}`,
       signal: prepared.signal,
       lead,
       alone,
+      ageMsMax: prepared.terms.maxAgeMs,
     });
-    return { participant, state, miss };
+    return { participant, head: await participant.head(), state, miss };
   }
 
-  #flightStatus(prepared: Prepared, joined: Joined): CacheStatus {
-    const { participant, state, miss } = joined;
+  /** `stored`: a complete answer, as far as it is known now, will be offered to the store. */
+  #flightStatus(prepared: Prepared, joined: Joined, stored: boolean): CacheStatus {
+    const { participant, head, state, miss } = joined;
     if (state.found !== undefined) {
       const { found } = state;
       const hit: LookupHit = { kind: 'hit', found, detail: found.tier, similarity: undefined, probability: undefined };
       return hitStatus(hit, prepared, this.#deps.clock.wallMs());
     }
     if (participant.role === 'follower') {
-      return calledStatus(prepared, { outcome: 'hit', detail: 'coalesced', stored: false });
+      const ageMs = Math.max(0, this.#deps.clock.wallMs() - head.calledAtMs);
+      return calledStatus(prepared, { outcome: 'hit', detail: 'coalesced', stored: false, ageMs });
     }
     const cause = miss.bypass === '' ? participant.cause : miss.bypass;
-    const stored = this.#deps.store.wanted(prepared);
     if (cause !== '' && cause !== 'asked') return calledStatus(prepared, { outcome: 'bypass', detail: cause, stored });
     if (prepared.controls.noCache === true) {
       return calledStatus(prepared, { outcome: 'bypass', detail: 'no-cache', stored });
@@ -159,8 +174,8 @@ export class Completions {
   /** Fetches a fresh answer for a stale one that was just served; joins a refresh that is under way. */
   #refresh(prepared: Prepared): void {
     this.#deps.background('refresh', async () => {
-      const own: Prepared = { ...prepared, signal: new AbortController().signal };
-      const state: LeadState = { found: undefined, usage: undefined };
+      const own = prepared.with({}, { signal: new AbortController().signal });
+      const state: LeadState = { found: undefined };
       const participant = await this.#deps.flights.join({
         flightId: `${prepared.key}@refresh@${this.#deps.ledger.flightPosition(namesOf(prepared))}`,
         signal: own.signal,
@@ -170,13 +185,13 @@ export class Completions {
     });
   }
 
-  #finish(prepared: Prepared, status: CacheStatus, usage: UsageAccount, cost: number): void {
+  #finish(prepared: Prepared, status: CacheStatus, served: Usage, cost: number): void {
     this.#deps.accounting.finish({
       operation: prepared.operation,
       outcome: status.outcome,
       detail: status.detail,
       startedAtMs: prepared.startedAtMs,
-      usage,
+      served,
       cost,
     });
     if (status.unconfirmed) this.#deps.telemetry.counter('reprise_unconfirmed_hits_total').add();
@@ -186,12 +201,12 @@ export class Completions {
   #finisher(
     prepared: Prepared,
     status: CacheStatus,
-    usage: () => UsageAccount,
+    served: () => Usage,
     cost: () => number,
   ): (end: StreamEnd) => void {
     return (end) => {
-      if (end === 'whole') this.#finish(prepared, status, usage(), cost());
-      else if (end === 'left') this.#finish(prepared, { ...status, outcome: 'cancelled', detail: '' }, usage(), 0);
+      if (end === 'whole') this.#finish(prepared, status, served(), cost());
+      else if (end === 'left') this.#finish(prepared, { ...status, outcome: 'cancelled', detail: '' }, served(), 0);
       else this.#failed(prepared, end.error);
     };
   }
@@ -210,7 +225,7 @@ export class Completions {
       outcome,
       detail: coded.code,
       startedAtMs: prepared.startedAtMs,
-      usage: servedOnly(NO_USAGE),
+      served: NO_USAGE,
       cost: 0,
     });
     return error;

@@ -1,5 +1,5 @@
 import { ModelError } from '../errors.ts';
-import { parseJson, stringifyJson, type JsonObject, type JsonValue } from '../cache/json.ts';
+import { JsonNumber, parseJson, stringifyJson, type JsonObject, type JsonValue } from '../cache/json.ts';
 import type { Usage } from '../ports/entry.ts';
 
 /** One vector as the upstream spelled it: a JSON array of numbers, or a base64 string. */
@@ -71,7 +71,11 @@ export function joinAnswer(items: readonly EmbeddingItem[], model: string): Uint
 
 function isVector(value: JsonValue | undefined): value is JsonValue {
   if (typeof value === 'string') return value !== '';
-  return Array.isArray(value) && value.length > 0 && value.every((number) => typeof number === 'number');
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((number) => typeof number === 'number' || number instanceof JsonNumber)
+  );
 }
 
 /** Whole numbers in proportion to `weights` that add up to `total` (largest remainders, earlier first). */

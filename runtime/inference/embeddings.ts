@@ -1,5 +1,5 @@
 import { RepriseError, toRepriseError, assert } from '../errors.ts';
-import { keyedJson, upstreamBody } from '../cache/canonical-request.ts';
+import { keyedJson, upstreamBody, type CanonicalRequest } from '../cache/canonical-request.ts';
 import type { JsonValue } from '../cache/json.ts';
 import { deriveKey } from '../cache/key.ts';
 import { canonicalJson } from '../cache/json.ts';
@@ -28,6 +28,9 @@ export interface EmbeddingsDeps {
   readonly credentials: CredentialWatch | undefined;
   readonly background: (task: string, work: () => Promise<void>) => void;
 }
+
+const DECODER = new TextDecoder();
+const ENCODER = new TextEncoder();
 
 type Source = 'called' | HitDetail;
 
@@ -72,16 +75,28 @@ export class Embeddings {
     return this.#reply(prepared, slots, '');
   }
 
+  /** The requests for each item alone: their keys are what the items are stored under. */
+  items(prepared: Prepared): readonly Prepared[] {
+    return this.#slots(prepared).map((slot) => slot.prepared);
+  }
+
   /** Items of one request: each keyed by the request without its input, and the item. */
   #slots(prepared: Prepared): Slot[] {
-    const { tree } = prepared.canonical();
+    const { facts, tree } = prepared.canonical();
     const rest = new Map(tree);
     rest.delete('input');
     const restText = keyedJson(rest, prepared.namespace.isolateUser);
     return inputItems(tree).map((value) => {
       const itemHash = this.#deps.hash.sha256Hex(`reprise/embedding-item/1\n${restText}\n${canonicalJson(value)}`);
       const key = deriveKey(this.#deps.hash, prepared.parts, itemHash);
-      return { prepared: { ...prepared, key }, value, item: undefined, source: 'called', found: undefined };
+      const canonical = (): CanonicalRequest => ({ facts, tree: withItems(tree, [value]) });
+      return {
+        prepared: prepared.with({ key, canonical }),
+        value,
+        item: undefined,
+        source: 'called',
+        found: undefined,
+      };
     });
   }
 
@@ -89,26 +104,26 @@ export class Embeddings {
     if (prepared.bypass !== '') return prepared.bypass;
     if (prepared.controls.noCache === true) return 'no-cache';
     const options: CallOptions = {
-      deadlineAtMs: prepared.startedAtMs + this.#options.lookupBudgetMs,
+      deadlineAtMs: this.#deps.clock.monotonicMs() + this.#options.lookupBudgetMs,
       signal: prepared.signal,
     };
-    let bypass = '';
-    await Promise.all(
-      slots.map(async (slot) => {
-        try {
-          const found = await this.#deps.tiers.get(slot.prepared.key, prepared.terms, options);
-          if (found === undefined) return;
-          slot.found = found;
-          slot.source = found.stale ? 'stale' : found.tier;
-          slot.item = { vectorJson: new TextDecoder().decode(found.entry.payload), usage: found.entry.usage };
-        } catch (error) {
-          if (prepared.signal.aborted) throw error;
-          bypass = toRepriseError(error).code;
-        }
-      }),
-    );
-    if (bypass !== '') this.#deps.telemetry.counter('reprise_bypasses_total', bypass).add();
-    return bypass;
+    const keys = slots.map((slot) => slot.prepared.key);
+    try {
+      const founds = await this.#deps.tiers.getAll(keys, prepared.terms, options);
+      for (const slot of slots) {
+        const found = founds.get(slot.prepared.key);
+        if (found === undefined) continue;
+        slot.found = found;
+        slot.source = found.stale ? 'stale' : found.tier;
+        slot.item = { vectorJson: DECODER.decode(found.entry.payload), usage: found.entry.usage };
+      }
+      return '';
+    } catch (error) {
+      if (prepared.signal.aborted) throw error;
+      const { code } = toRepriseError(error);
+      this.#deps.telemetry.counter('reprise_bypasses_total', code).add();
+      return code;
+    }
   }
 
   async #callForMisses(prepared: Prepared, slots: readonly Slot[]): Promise<void> {
@@ -166,13 +181,20 @@ export class Embeddings {
       );
       const items = splitAnswer(reply.body, values);
       const modelMs = clock.monotonicMs() - startedAtMs;
-      accounting.modelCall('embeddings', 'ok', modelMs);
+      const billed = items.reduce((sum, item) => addUsage(sum, item.usage), NO_USAGE);
+      const cost = costOf(billed, resolved.rule.price);
+      accounting.modelCall({ operation: 'embeddings', result: 'ok', ms: modelMs, billed, cost });
       if (identity.credential !== undefined) credentials?.accepted(identity.credential, startedAtMs);
-      items.forEach((item, index) => this.#offer(slots[index]!, item, calledAtMs, modelMs));
+      // One task for the whole batch: the store queue bounds what waits.
+      this.#deps.background('store', async () => {
+        await Promise.all(items.map((item, index) => this.#offer(slots[index]!, item, calledAtMs, modelMs)));
+      });
       return items;
     } catch (error) {
       const coded = toRepriseError(error);
-      accounting.modelCall('embeddings', signal.aborted ? 'cancelled' : coded.code, clock.monotonicMs() - startedAtMs);
+      const result = signal.aborted ? 'cancelled' : coded.code;
+      const ms = clock.monotonicMs() - startedAtMs;
+      accounting.modelCall({ operation: 'embeddings', result, ms, billed: NO_USAGE, cost: 0 });
       const status = 'status' in coded ? coded.status : undefined;
       if (identity.credential !== undefined && (status === 401 || status === 403))
         credentials?.rejected(identity.credential);
@@ -180,11 +202,11 @@ export class Embeddings {
     }
   }
 
-  #offer(slot: Slot, item: EmbeddingItem, calledAtMs: number, modelMs: number): void {
+  #offer(slot: Slot, item: EmbeddingItem, calledAtMs: number, modelMs: number): Promise<void> {
     const answer = {
       kind: 'body' as const,
       contentType: 'application/json',
-      payload: new TextEncoder().encode(item.vectorJson),
+      payload: ENCODER.encode(item.vectorJson),
       usageRange: { start: 0, end: 0 },
       usage: item.usage,
       refusal: '',
@@ -193,7 +215,7 @@ export class Embeddings {
       modelMs,
       firstTokenMs: modelMs,
     };
-    this.#deps.background('store', () => this.#deps.store.offer(slot.prepared, answer, undefined));
+    return this.#deps.store.offer(slot.prepared, answer, undefined);
   }
 
   #reply(prepared: Prepared, slots: readonly Slot[], bypass: string): InferenceReply {
@@ -232,18 +254,11 @@ export class Embeddings {
   #count(prepared: Prepared, slot: Slot, bypass: string): void {
     const usage = slot.item!.usage;
     const cost = costOf(usage, prepared.resolved.rule.price);
-    const base = { operation: prepared.operation, startedAtMs: prepared.startedAtMs, cost };
-    if (slot.source !== 'called') {
-      this.#deps.accounting.finish({
-        ...base,
-        outcome: 'hit',
-        detail: slot.source,
-        usage: { served: usage, billed: NO_USAGE },
-      });
-      return;
-    }
-    const outcome = bypass === '' ? 'miss' : 'bypass';
-    this.#deps.accounting.finish({ ...base, outcome, detail: bypass, usage: { served: usage, billed: usage } });
+    const base = { operation: prepared.operation, startedAtMs: prepared.startedAtMs, served: usage, cost };
+    if (slot.source === 'called') {
+      const outcome = bypass === '' ? 'miss' : 'bypass';
+      this.#deps.accounting.finish({ ...base, outcome, detail: bypass });
+    } else this.#deps.accounting.finish({ ...base, outcome: 'hit', detail: slot.source });
   }
 
   #countFailure(prepared: Prepared, slots: readonly Slot[], error: unknown): void {
@@ -256,7 +271,7 @@ export class Embeddings {
         outcome,
         detail: coded.code,
         startedAtMs: prepared.startedAtMs,
-        usage: { served: NO_USAGE, billed: NO_USAGE },
+        served: NO_USAGE,
         cost: 0,
       });
     }

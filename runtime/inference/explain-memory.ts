@@ -58,7 +58,7 @@ export class ExplainMemory {
 
   #fields(prepared: Prepared): ReadonlyMap<string, string> {
     const { parts } = prepared;
-    const fields = new Map(fieldHashes(prepared.canonical().tree, this.#hash));
+    const fields = new Map(fieldHashes(prepared.canonical().tree, this.#hash, prepared.namespace.isolateUser));
     fields.set('(namespace)', parts.namespace);
     fields.set('(operation)', parts.operation);
     fields.set('(tags)', [...parts.tags].sort().join(','));

@@ -4,7 +4,7 @@ import { toRepriseError } from '../errors.ts';
 import type { CallOptions } from '../ports/call-options.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Entry } from '../ports/entry.ts';
-import type { CacheStatus, Explanation } from '../ports/service.ts';
+import type { CacheStatus, CandidateEvidence, Explanation } from '../ports/service.ts';
 import type { ExplainMemory } from './explain-memory.ts';
 import type { Lookup, LookupHit, SemanticFindings } from './lookup.ts';
 import type { Prepared } from './prepare.ts';
@@ -18,6 +18,14 @@ export interface ExplainerDeps {
   readonly memory: ExplainMemory;
 }
 
+interface Findings {
+  readonly status: CacheStatus;
+  readonly reasons: readonly string[];
+  readonly candidates: readonly CandidateEvidence[];
+  /** The first request of those asked about whose key is not stored. */
+  readonly missing: Prepared | undefined;
+}
+
 /** Answers "why was this served?" and "why did this miss?" without calling a model or changing anything. */
 export class Explainer {
   readonly #deps: ExplainerDeps;
@@ -28,32 +36,63 @@ export class Explainer {
     this.#timeoutMs = options.timeoutMs;
   }
 
-  async explain(prepared: Prepared): Promise<Explanation> {
+  /** `parts`: the requests by whose keys it is stored; several for a batch of embeddings. */
+  async explain(prepared: Prepared, parts: readonly Prepared[]): Promise<Explanation> {
     const { clock, memory } = this.#deps;
     const options: CallOptions = { deadlineAtMs: clock.monotonicMs() + this.#timeoutMs, signal: prepared.signal };
-    const reasons: string[] = [];
-    const exact = await this.#exact(prepared, options, reasons);
-    const semantic = await this.#deps.lookup.explainSemantic(prepared, options);
-    if (exact === undefined) explainSemantics(prepared, semantic, reasons);
-    const served = exact ?? (prepared.namespace.semantic === 'serve' ? semantic.hit : undefined);
-    const nearest = exact === undefined ? memory.nearest(prepared) : undefined;
+    const only = parts.length === 1 ? parts[0] : undefined;
+    const found = only === undefined ? await this.#batch(prepared, parts, options) : await this.#one(only, options);
+    const { missing } = found;
+    // Who may read nothing, or reads nothing here, learns nothing of what is stored.
+    const nearest = missing === undefined || prepared.bypass !== '' ? undefined : memory.nearest(missing);
     const explanation: Explanation = {
-      key: prepared.key,
+      key: (only ?? prepared).key,
       scope: prepared.scope,
       tenant: prepared.parts.tenant,
       namespace: prepared.namespaceName,
       model: prepared.parts.model,
       modelVersion: prepared.resolved.rule.version,
-      status: this.#status(prepared, served),
-      reasons,
+      status: found.status,
+      reasons: found.reasons,
       semantic: {
         mode: prepared.namespace.semantic,
         domain: prepared.domain.name,
         threshold: Math.max(prepared.domain.similarityMin, prepared.controls.threshold ?? 0),
-        candidates: semantic.evidence,
+        candidates: found.candidates,
       },
     };
     return nearest === undefined ? explanation : { ...explanation, nearest };
+  }
+
+  async #one(prepared: Prepared, options: CallOptions): Promise<Findings> {
+    const reasons: string[] = [];
+    const exact = await this.#exact(prepared, options, reasons);
+    if (prepared.bypass !== '' || prepared.operation === 'embeddings') {
+      const missing = exact === undefined ? prepared : undefined;
+      return { status: this.#status(prepared, exact), reasons, candidates: [], missing };
+    }
+    const semantic = await this.#deps.lookup.explainSemantic(prepared, options);
+    if (exact === undefined) explainSemantics(prepared, semantic, reasons);
+    const served = exact ?? (prepared.namespace.semantic === 'serve' ? semantic.hit : undefined);
+    const missing = exact === undefined ? prepared : undefined;
+    return { status: this.#status(prepared, served), reasons, candidates: semantic.evidence, missing };
+  }
+
+  async #batch(prepared: Prepared, parts: readonly Prepared[], options: CallOptions): Promise<Findings> {
+    const reasons: string[] = [];
+    const hits: LookupHit[] = [];
+    let missing: Prepared | undefined;
+    for (const part of parts) {
+      const hit = await this.#exact(part, options, prepared.bypass === '' ? [] : reasons);
+      if (hit === undefined) missing ??= part;
+      else hits.push(hit);
+      if (prepared.bypass !== '') break;
+    }
+    if (prepared.bypass === '') reasons.push(`${hits.length} of ${parts.length} items are stored.`);
+    const status = this.#status(prepared, missing === undefined ? hits[0] : undefined);
+    const isPartial = status.outcome === 'miss' && hits.length > 0;
+    const detail = isPartial ? `partial-${hits.length}/${parts.length}` : status.detail;
+    return { status: { ...status, detail }, reasons, candidates: [], missing };
   }
 
   async #exact(prepared: Prepared, options: CallOptions, reasons: string[]): Promise<LookupHit | undefined> {

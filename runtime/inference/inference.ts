@@ -20,7 +20,7 @@ import type {
   StoreRequest,
 } from '../ports/service.ts';
 import { normaliseAskedText } from '../semantic/asked-text.ts';
-import { NO_USAGE, servedOnly, type Accounting } from './accounting.ts';
+import { NO_USAGE, type Accounting } from './accounting.ts';
 import type { Completions } from './completions.ts';
 import type { Embeddings } from './embeddings.ts';
 import type { Explainer } from './explainer.ts';
@@ -157,7 +157,9 @@ export class Inference implements InferenceService {
   }
 
   async explain(request: InferenceRequest): Promise<Explanation> {
-    return this.#deps.explainer.explain(this.#deps.preparer.prepare(request));
+    const { preparer, explainer, embeddings } = this.#deps;
+    const prepared = preparer.prepare(request);
+    return explainer.explain(prepared, request.operation === 'embeddings' ? embeddings.items(prepared) : [prepared]);
   }
 
   async stats(identity: Identity): Promise<Stats> {
@@ -206,7 +208,7 @@ export class Inference implements InferenceService {
       outcome,
       detail: coded.code,
       startedAtMs,
-      usage: servedOnly(NO_USAGE),
+      served: NO_USAGE,
       cost: 0,
     });
     return error;
@@ -218,7 +220,7 @@ export class Inference implements InferenceService {
       outcome: status.outcome,
       detail: status.detail,
       startedAtMs: prepared.startedAtMs,
-      usage: servedOnly(entry.usage),
+      served: entry.usage,
       cost: entry.cost,
     });
   }

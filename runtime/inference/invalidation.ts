@@ -13,7 +13,7 @@ import type { SemanticMatcher } from '../semantic/semantic-matcher.ts';
 import { requireRole } from './roles.ts';
 
 const PAGE_ITEMS = 256;
-const NAME = /^[^\p{C}/]{1,256}$/u;
+const NAME = /^[^\p{C}]{1,256}$/u;
 
 export interface InvalidationDeps {
   readonly clock: Clock;
@@ -87,7 +87,10 @@ export class Invalidation {
     const { clock, tiers, grid } = this.#deps;
     const options: CallOptions = { deadlineAtMs: clock.monotonicMs() + this.#options.purgeTimeoutMs };
     const { target } = request;
-    if (target.kind === 'entry') return (await tiers.remove(target.entryId, options)) ? 1 : 0;
+    if (target.kind === 'entry') {
+      const entry = await tiers.peek(target.entryId, options);
+      return entry !== undefined && (await this.#remove(entry, options)) ? 1 : 0;
+    }
     const tenant = target.kind === 'tenant' ? target.tenant : (request.tenant ?? request.identity.tenant);
     let removed = 0;
     let after: string | undefined;
@@ -101,14 +104,20 @@ export class Invalidation {
         const entry = decodeEntry(item.key, item.value);
         if (entry === undefined || !isTarget(entry, request, tenant)) continue;
         if (this.#deps.ledger.validity(entry) === 'valid') continue;
-        if (await tiers.remove(item.key, options)) removed += 1;
-        if (entry.scope !== '') {
-          this.#deps.semantic?.forget(entry.scope, entry.key);
-          await grid.remove('vectors', entry.key, options);
-        }
+        if (await this.#remove(entry, options)) removed += 1;
       }
       after = page.next;
     } while (after !== undefined);
+    return removed;
+  }
+
+  /** Removes an entry's bytes and its vector, which holds its asked text. True when there was an entry. */
+  async #remove(entry: Entry, options: CallOptions): Promise<boolean> {
+    const { tiers, grid, semantic } = this.#deps;
+    const removed = await tiers.remove(entry.key, options);
+    if (entry.scope === '') return removed;
+    semantic?.forget(entry.scope, entry.key);
+    await grid.remove('vectors', entry.key, options);
     return removed;
   }
 }
@@ -124,9 +133,7 @@ function isTarget(entry: Entry, request: InvalidateRequest, tenant: string): boo
 
 function checked(name: string, param: string): string {
   if (NAME.test(name)) return name;
-  throw new RepriseError(
-    'invalid_request',
-    `A ${param} has 1 to 256 characters, none of them '/' or a control character.`,
-    { param },
-  );
+  throw new RepriseError('invalid_request', `A ${param} has 1 to 256 characters, none of them a control character.`, {
+    param,
+  });
 }

@@ -23,6 +23,8 @@ export interface LookupMiss {
   readonly kind: 'miss';
   /** Why the look-up was cut short or not made; empty when it was made whole. */
   readonly bypass: string;
+  /** The tiers could not be read: to try them once more would only cost time. */
+  readonly tiersFailed: boolean;
   /** The asked text's embedding, when the look-up got as far; spares a second one at the store. */
   readonly embedding: Embedding | undefined;
 }
@@ -70,21 +72,26 @@ export class Lookup {
   }
 
   async find(prepared: Prepared): Promise<LookupHit | LookupMiss> {
-    if (!readable(prepared)) return { kind: 'miss', bypass: prepared.bypass, embedding: undefined };
-    const deadlineAtMs = prepared.startedAtMs + this.#lookupBudgetMs;
+    if (!readable(prepared)) {
+      return { kind: 'miss', bypass: prepared.bypass, tiersFailed: false, embedding: undefined };
+    }
+    // From here on: to understand a large body may take longer than the whole budget.
+    const deadlineAtMs = this.#deps.clock.monotonicMs() + this.#lookupBudgetMs;
     let bypass = '';
+    let tiersFailed = false;
     try {
       const found = await this.#deps.tiers.get(prepared.key, prepared.terms, { deadlineAtMs });
       if (found !== undefined) return exactHit(found);
     } catch (error) {
       if (prepared.signal.aborted) throw error;
       bypass = toRepriseError(error).code;
+      tiersFailed = true;
     }
     const semantic = await this.#semantic(prepared, { deadlineAtMs, signal: prepared.signal });
     if (semantic.hit !== undefined) return semantic.hit;
     bypass ||= semantic.bypass;
     if (bypass !== '') this.#deps.telemetry.counter('reprise_bypasses_total', bypass).add();
-    return { kind: 'miss', bypass, embedding: semantic.embedding };
+    return { kind: 'miss', bypass, tiersFailed, embedding: semantic.embedding };
   }
 
   /** The semantic look-up alone, whatever the exact tiers hold. */

@@ -22,12 +22,10 @@ import type { Model, Operation } from '../ports/model.ts';
 /** A domain with its name, as the semantic room takes it. */
 export type NamedDomain = DomainOptions & { readonly name: string };
 
-/** What a request is, once understood: its key, its scope and the terms on which the cache may serve and store it. */
-export interface Prepared {
+interface PreparedFields {
   readonly operation: Operation;
   readonly identity: Identity;
   readonly controls: CacheControls;
-  readonly signal: AbortSignal;
   readonly traceparent: string | undefined;
   readonly facts: RequestFacts;
   readonly resolved: ResolvedModel;
@@ -48,7 +46,71 @@ export interface Prepared {
   /** Monotonic. */
   readonly startedAtMs: number;
   /** The effective request; parsed again when the memo spared it. */
-  canonical(): CanonicalRequest;
+  readonly canonical: () => CanonicalRequest;
+}
+
+/** What the signal is read from, late: making one costs more than a hit. */
+interface SignalSource {
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What a request is, once understood: its key, its scope and the terms on which the cache may serve and store it.
+ * A copy is made by `with`; spreading would lose the signal.
+ */
+export class Prepared implements PreparedFields {
+  readonly operation: Operation;
+  readonly identity: Identity;
+  readonly controls: CacheControls;
+  readonly traceparent: string | undefined;
+  readonly facts: RequestFacts;
+  readonly resolved: ResolvedModel;
+  readonly namespaceName: string;
+  readonly namespace: NamespaceOptions;
+  readonly domain: NamedDomain;
+  readonly parts: KeyParts;
+  readonly key: string;
+  readonly scope: string;
+  readonly terms: ReadTerms;
+  readonly ttlMs: number;
+  readonly bypass: string;
+  readonly position: LedgerPosition | undefined;
+  readonly epoch: number;
+  readonly startedAtMs: number;
+  readonly canonical: () => CanonicalRequest;
+  readonly #source: SignalSource;
+
+  constructor(fields: PreparedFields, source: SignalSource) {
+    this.operation = fields.operation;
+    this.identity = fields.identity;
+    this.controls = fields.controls;
+    this.traceparent = fields.traceparent;
+    this.facts = fields.facts;
+    this.resolved = fields.resolved;
+    this.namespaceName = fields.namespaceName;
+    this.namespace = fields.namespace;
+    this.domain = fields.domain;
+    this.parts = fields.parts;
+    this.key = fields.key;
+    this.scope = fields.scope;
+    this.terms = fields.terms;
+    this.ttlMs = fields.ttlMs;
+    this.bypass = fields.bypass;
+    this.position = fields.position;
+    this.epoch = fields.epoch;
+    this.startedAtMs = fields.startedAtMs;
+    this.canonical = fields.canonical;
+    this.#source = source;
+  }
+
+  get signal(): AbortSignal {
+    return this.#source.signal ?? NEVER;
+  }
+
+  /** The same but for some fields, or for its signal. */
+  with(changes: Partial<PreparedFields>, source: SignalSource = this.#source): Prepared {
+    return new Prepared({ ...this, ...changes }, source);
+  }
 }
 
 interface PrepareInput {
@@ -106,15 +168,10 @@ export class Preparer {
       modelVersion: `${resolved.upstream}#${resolved.rule.version}`,
       bucket: this.#bucket(facts, namespace, controls),
     };
-    const ttlMs = controls.ttlMs ?? namespace.ttlMs;
-    return {
+    const fields: PreparedFields = {
       operation: input.operation,
       identity: input.identity,
       controls,
-      // Read late: making a signal costs more than a hit.
-      get signal() {
-        return input.signal ?? NEVER;
-      },
       traceparent: input.traceparent,
       facts,
       resolved,
@@ -129,13 +186,14 @@ export class Preparer {
         maxAgeMs: Math.min(controls.maxAgeMs ?? Infinity, controls.ttlMs ?? Infinity),
         graceAllowed: namespace.graceMs > 0,
       },
-      ttlMs,
+      ttlMs: controls.ttlMs ?? namespace.ttlMs,
       bypass: this.#bypass(facts, namespace, input.identity),
       position: ledger.position,
       epoch: ledger.epoch,
       startedAtMs,
       canonical,
     };
+    return new Prepared(fields, input);
   }
 
   /** Facts by the memo, or by parsing. */

@@ -1,6 +1,7 @@
 import { assert } from '../errors.ts';
 import { ModelError } from '../errors.ts';
 import type { FlightHead, Participant } from '../cache/flight.ts';
+import { summarizeAnswer } from '../cache/stored-only.ts';
 import type { Entry, Usage } from '../ports/entry.ts';
 import type { Operation } from '../ports/model.ts';
 import type { CacheStatus } from '../ports/service.ts';
@@ -36,14 +37,15 @@ export function hitStatus(hit: LookupHit, prepared: Prepared, nowMs: number): Ca
 /** The status of an answer that came, or comes, from a model call. */
 export function calledStatus(
   prepared: Prepared,
-  call: { outcome: 'hit' | 'miss' | 'bypass'; detail: string; stored: boolean },
+  call: { outcome: 'hit' | 'miss' | 'bypass'; detail: string; stored: boolean; ageMs?: number },
 ): CacheStatus {
+  const { ageMs = 0 } = call;
   return {
     outcome: call.outcome,
     detail: call.detail,
     stored: call.stored,
-    ageMs: 0,
-    ttlMs: call.stored || call.outcome === 'hit' ? prepared.ttlMs : 0,
+    ageMs,
+    ttlMs: call.stored || call.outcome === 'hit' ? prepared.ttlMs - ageMs : 0,
     entryId: call.stored || call.outcome === 'hit' ? prepared.key : '',
     unconfirmed: false,
     stale: false,
@@ -64,16 +66,23 @@ export function entryEvents(entry: Entry, includeUsage: boolean): Uint8Array {
   return cut(entry.payload, { start: entry.usageEventStart, end: entry.usageEventEnd });
 }
 
-/** A flight's answer as one whole body. */
-export async function flightBody(
-  participant: Participant,
-  operation: Operation,
-): Promise<{ contentType: string; body: Uint8Array; usage: Usage }> {
-  const head = await participant.head();
+/** A flight's answer as one whole body, and as the upstream gave it. */
+export interface FlightAnswer {
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  readonly usage: Usage;
+  readonly payload: Uint8Array;
+  /** Why it must not be stored; empty when it may. */
+  readonly refusal: string;
+}
+
+/** Reads a flight to its end. */
+export async function flightBody(participant: Participant, operation: Operation): Promise<FlightAnswer> {
+  const { kind, contentType } = await participant.head();
   const payload = await collect(participant.chunks());
-  const usage = readUsage(operation, head.kind, payload);
-  if (head.kind === 'body') return { contentType: head.contentType, body: payload, usage };
-  return { contentType: JSON_TYPE, body: wholeBody(operation, payload), usage };
+  const { usage, refusal } = summarizeAnswer(operation, kind, payload);
+  if (kind === 'body') return { contentType, body: payload, usage, payload, refusal };
+  return { contentType: JSON_TYPE, body: wholeBody(operation, payload), usage, payload, refusal };
 }
 
 /** A flight's answer as framed events, as they come; reports the usage that passed by. */

@@ -64,6 +64,11 @@ export class StoreAnswers {
     return (prepared.bypass === '' || prepared.bypass === 'unverified') && prepared.position !== undefined;
   }
 
+  /** Whether this answer, now that it is here whole, will be offered. */
+  accepts(prepared: Prepared, answer: Pick<Answer, 'payload' | 'refusal'>): boolean {
+    return this.#refusal(prepared, answer) === '';
+  }
+
   /** Resolves when the store did, whatever its result. */
   async offer(prepared: Prepared, answer: Answer, embedding: Embedding | undefined): Promise<void> {
     const refusal = this.#refusal(prepared, answer);
@@ -118,7 +123,7 @@ export class StoreAnswers {
     };
   }
 
-  #refusal(prepared: Prepared, answer: Answer): string {
+  #refusal(prepared: Prepared, answer: Pick<Answer, 'payload' | 'refusal'>): string {
     if (!this.wanted(prepared)) return 'not-wanted';
     if (answer.payload.byteLength > this.#options.entryBytesMax) return 'too-large';
     return answer.refusal;

@@ -95,7 +95,8 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
   );
   const refusals = new Refusals(parts.refusalRecord, hash);
   const lookup = new Lookup({ tiers, semantic, refusals, clock, telemetry }, cache);
-  const budgets = { modelTimeoutMs: options.modelTimeoutMs, lookupBudgetMs: cache.lookupBudgetMs };
+  const { lookupBudgetMs, joinDeadlineMs } = cache;
+  const budgets = { modelTimeoutMs: options.modelTimeoutMs, lookupBudgetMs, joinDeadlineMs };
   const calls = new ModelCalls({ clock, tiers, accounting, credentials, store }, budgets);
   const memo = cache.bodyMemoBytesMax > 0 ? new RequestMemo({ bytesMax: cache.bodyMemoBytesMax }) : undefined;
   return new Inference(

@@ -83,10 +83,11 @@ export class EmbedQueue {
     return this.#cache.has(text);
   }
 
-  /** How long a text that is queued now would wait for its vector, milliseconds. */
+  /** How long a text that is queued now would wait for its vector, milliseconds. A batch that is late counts as slow already. */
   expectedWaitMs(): number {
-    const perTextMs = this.#estimate.perTextMs(this.#busySinceMs);
     const busyMs = this.#busySinceMs === undefined ? 0 : this.#clock.monotonicMs() - this.#busySinceMs;
+    const lateMs = busyMs / Math.max(1, this.#underWay.size);
+    const perTextMs = Math.max(this.#estimate.perTextMs(this.#busySinceMs), lateMs);
     const underWayMs = Math.max(0, this.#underWay.size * perTextMs - busyMs);
     return underWayMs + (this.#waiting.size + 1) * perTextMs;
   }

@@ -161,10 +161,28 @@ export class SemanticMatcher {
   async embed(texts: readonly string[], options: CallOptions): Promise<readonly Embedding[]> {
     const embeddings: Embedding[] = [];
     for (let at = 0; at < texts.length; at += this.#options.embedBatchMax) {
-      const batch = texts.slice(at, at + this.#options.embedBatchMax);
-      embeddings.push(...(await Promise.all(batch.map((text) => this.#queue.embed(text, options)))));
+      embeddings.push(...(await this.#embedBatch(texts.slice(at, at + this.#options.embedBatchMax), options)));
     }
     return embeddings;
+  }
+
+  /** One listener on the caller's signal for the whole batch: runtimes warn of many, as of a leak. */
+  async #embedBatch(texts: readonly string[], options: CallOptions): Promise<readonly Embedding[]> {
+    const { signal, deadlineAtMs } = options;
+    const waits = texts.map(() => new AbortController());
+    const onAbort = (): void => {
+      for (const wait of waits) wait.abort(signal?.reason);
+    };
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      const embedded = texts.map((text, index) =>
+        this.#queue.embed(text, { deadlineAtMs, signal: waits[index]!.signal }),
+      );
+      return await Promise.all(embedded);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
   }
 
   /** Fails what waits for the embedder and lets background work end. */

@@ -27,6 +27,7 @@ export async function relayStream(call: StreamCall, reply: InferenceStreamReply,
     let isReady = send(call, { $case: 'status', value: statusMessage(reply.status) });
     while (!isOver) {
       const next = await iterator.next();
+      if (call.cancelled) return;
       if (next.done === true) {
         isOver = true;
         send(call, { $case: 'usage', value: usageMessage(reply.usage()) });

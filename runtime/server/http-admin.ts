@@ -189,6 +189,6 @@ export function addAdminRoutes(edge: Edge, dependencies: AdminDependencies): voi
   add('POST', '/admin/lookup', 'read', async (request, identity, reply) =>
     lookupDocument(await service.lookup(nestedRequest(request, identity, reply))),
   );
-  add('GET', '/admin/stats', 'read', (_request, identity) => service.stats(identity));
+  add('GET', '/admin/stats', 'write', (_request, identity) => service.stats(identity));
   if (describeConfig !== undefined) add('GET', '/admin/config', 'admin', () => describeConfig());
 }

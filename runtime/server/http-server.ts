@@ -96,7 +96,8 @@ export class HttpServer {
   /** Counts a request in and out; while draining, new ones are told to go elsewhere. */
   #admit(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
     this.#running += 1;
-    response.once('close', this.#onResponseClosed);
+    // Emitted once, and `once` would cost a wrapper and its removal.
+    response.on('close', this.#onResponseClosed);
     if (this.#isDraining) {
       response.setHeader('connection', 'close');
       if (!OPERATIONS_PATHS.includes(request.url ?? '')) {

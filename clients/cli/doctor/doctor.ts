@@ -52,7 +52,9 @@ function readConfig({ loadConfig }: DoctorDeps, findings: Finding[]): Config | u
 
 /** Findings for people: one line each, with what to do below those that want something done. */
 export function findingsText(findings: readonly Finding[]): string {
-  const lines = table(findings.map(({ state, name, detail }) => [state, name, detail.replaceAll('\n', ' ')])).split('\n');
+  const lines = table(findings.map(({ state, name, detail }) => [state, name, detail.replaceAll('\n', ' ')])).split(
+    '\n',
+  );
   const told = findings.flatMap(({ advice }, index) => {
     const line = lines[index] ?? '';
     return advice === undefined ? [line] : [line, `      → ${advice}`];

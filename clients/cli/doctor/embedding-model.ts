@@ -17,7 +17,8 @@ export type OpenEmbedder = (config: Config) => Promise<{ embedder: Embedder } | 
 
 const NAME = 'embedding model';
 const LOAD_TIMEOUT_MS = 60_000;
-const GET = 'Run npm start with a network, or put model.onnx and tokenizer.json there; without them semantic matching is off.';
+const GET =
+  'Run npm start with a network, or put model.onnx and tokenizer.json there; without them semantic matching is off.';
 
 /** Two texts that mean the same, and one that doesn't: any embedding model orders them. */
 const TEXTS = ['How do I change my password?', 'Changing my password: how does it work?', 'Frogs lay eggs in ponds.'];
@@ -95,5 +96,7 @@ async function trialFinding(config: Config, open: OpenEmbedder): Promise<Finding
 }
 
 function cosine(a: Float32Array | undefined, b: Float32Array | undefined): number {
-  return (a ?? []).reduce<number>((sum, value, index) => sum + value * (b?.[index] ?? Number.NaN), 0);
+  let sum = 0;
+  for (const [index, value] of (a ?? []).entries()) sum += value * (b?.[index] ?? Number.NaN);
+  return sum;
 }

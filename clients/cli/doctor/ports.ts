@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
 import type { Config } from '../../../runtime/config/index.ts';
+import { reachableHost } from '../addresses.ts';
 import type { Finding } from './finding.ts';
+import { httpGet } from './http-get.ts';
 
 const PROBE_TIMEOUT_MS = 3_000;
 
@@ -10,7 +12,7 @@ export type GrpcProbe = (address: string, timeoutMs: number) => Promise<boolean>
 /** Whether the configured ports are free, or held by a Reprise that runs. */
 export async function portFindings({ server }: Pick<Config, 'server'>, isRepriseGrpc: GrpcProbe): Promise<Finding[]> {
   const { host, httpPort, grpcPort } = server;
-  const asked = reachable(host);
+  const asked = reachableHost(host);
   return await Promise.all([
     portFinding({ name: 'HTTP port', variable: 'REPRISE_HTTP_PORT', host, port: httpPort }, () =>
       isRepriseHttp(`http://${asked}:${httpPort}/readyz`),
@@ -19,13 +21,6 @@ export async function portFindings({ server }: Pick<Config, 'server'>, isReprise
       isRepriseGrpc(`${asked}:${grpcPort}`, PROBE_TIMEOUT_MS),
     ),
   ]);
-}
-
-/** The address to call a server that is bound to `host`: a wildcard listens on loopback too. */
-export function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 interface Port {
@@ -60,8 +55,8 @@ function bindProblem(host: string, port: number): Promise<string | undefined> {
 
 async function isRepriseHttp(url: string): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), redirect: 'manual' });
-    const document = (await response.json()) as { readonly ready?: unknown; readonly parts?: unknown } | null;
+    const { json } = await httpGet(url, { timeoutMs: PROBE_TIMEOUT_MS });
+    const document = json as { readonly ready?: unknown; readonly parts?: unknown } | null | undefined;
     return typeof document?.ready === 'boolean' && Array.isArray(document.parts);
   } catch {
     return false;

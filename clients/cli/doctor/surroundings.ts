@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { constants, existsSync } from 'node:fs';
 import { access, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { isAtLeast, type PackageInfo } from '../package-info.ts';
 import type { Finding } from './finding.ts';
 
@@ -56,7 +57,7 @@ function firstLine(command: string, argument: string): Promise<string | undefine
     execFile(command, [argument], options, (error, stdout, stderr) => {
       const line = `${stdout}${stderr}`
         .split('\n')
-        .map((text) => text.trim())
+        .map((text) => stripVTControlCharacters(text).trim())
         .find((text) => text !== '');
       resolve(error === null ? line : undefined);
     });

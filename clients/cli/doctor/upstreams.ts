@@ -1,6 +1,7 @@
 import { DEMO_UPSTREAM, type Config, type UpstreamConfig } from '../../../runtime/config/index.ts';
 import { parseUpstreamUrl } from '../../../runtime/models/upstream-url.ts';
 import type { Finding } from './finding.ts';
+import { httpGet } from './http-get.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -19,13 +20,8 @@ async function upstreamFinding(upstream: UpstreamConfig, timeoutMs: number): Pro
   const name = `upstream ${upstream.name}`;
   const { origin, modelsPath } = parseUpstreamUrl(upstream.url);
   try {
-    const response = await fetch(`${origin}${modelsPath}`, {
-      headers: credentialHeaders(upstream),
-      signal: AbortSignal.timeout(timeoutMs),
-      redirect: 'manual',
-    });
-    await response.body?.cancel();
-    return { name, ...judged(upstream, response.status) };
+    const { status } = await httpGet(`${origin}${modelsPath}`, { headers: credentialHeaders(upstream), timeoutMs });
+    return { name, ...judged(upstream, status) };
   } catch (error) {
     const advice = `Check upstreams.${upstream.name}.url, the network, and that the server runs.`;
     return { name, state: 'fail', detail: `${upstream.url} doesn't answer (${reasonOf(error)})`, advice };
@@ -51,10 +47,7 @@ function credentialHeaders({ auth, apiKey, header }: UpstreamConfig): Record<str
   return { [header]: header === 'authorization' ? `Bearer ${apiKey.reveal()}` : apiKey.reveal() };
 }
 
-/** Why a call failed, from the innermost cause. */
 function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  const { code, message } = cause as NodeJS.ErrnoException;
-  return code ?? message;
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  return name === 'TimeoutError' ? 'no answer in time' : (code ?? message);
 }

@@ -192,7 +192,8 @@ function chatDeltas(choice: ScriptedChoice): Record<string, unknown>[] {
   const deltas: Record<string, unknown>[] = [
     { delta: { role: 'assistant', content: hasText ? '' : null, refusal: null }, ...running },
   ];
-  for (const piece of piecesOf(choice.reasoning ?? '')) deltas.push({ delta: { reasoning_content: piece }, ...running });
+  for (const piece of piecesOf(choice.reasoning ?? ''))
+    deltas.push({ delta: { reasoning_content: piece }, ...running });
   for (const piece of hasText ? piecesOf(choice.content) : []) {
     const logprobs = choice.logprobs === true ? logprobsOf({ ...choice, content: piece }, true) : null;
     deltas.push({ delta: { content: piece }, logprobs, finish_reason: null });

@@ -163,7 +163,8 @@ class RunningTestServer implements TestServer {
   }
 
   open(path: string, body: unknown, options: PostOptions = {}): Promise<Response> {
-    const bytes = body instanceof Uint8Array || typeof body === 'string' ? body : JSON.stringify(body);
+    const bytes =
+      body instanceof Uint8Array ? new Uint8Array(body) : typeof body === 'string' ? body : JSON.stringify(body);
     return fetch(`${this.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...options.headers },

@@ -102,6 +102,7 @@ export const ALIAS_OF: ReadonlyMap<string, string> = new Map(
 /** Opposites: a text that has more of one side where the other text has more of the other side asks the contrary. */
 const OPPOSITES: readonly string[] = [
   'on | off',
+  'to | from',
   'in into inside indoor | out outside outdoor',
   'up upper upward | down lower downward',
   'above over | below under beneath',

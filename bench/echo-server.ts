@@ -1,0 +1,74 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import Fastify from 'fastify';
+import { InferenceCacheService } from '../proto/gen/reprise/v1/inference_cache.ts';
+import type { InferenceCacheServer } from '../proto/gen/reprise/v1/inference_cache.ts';
+
+/**
+ * The bare servers that Reprise is measured against: each takes the request apart in the ordinary way of its library, and
+ * answers with as many bytes as it was sent from memory, which is less work than writing them anew.
+ */
+type EchoKind = 'node-http' | 'fastify' | 'grpc-js';
+
+const HOST = '127.0.0.1';
+const PATH = '/v1/chat/completions';
+const answers = new Map<number, Buffer>();
+
+/** A JSON document of `bytes` bytes. */
+function answerOf(bytes: number): Buffer {
+  let answer = answers.get(bytes);
+  if (answer === undefined) {
+    answer = Buffer.from(JSON.stringify({ content: 'a'.repeat(bytes - '{"content":""}'.length) }));
+    answers.set(bytes, answer);
+  }
+  return answer;
+}
+
+function serveNodeHttp(ready: (port: number) => void): void {
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
+      JSON.parse(body.toString());
+      const answer = answerOf(body.length);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length });
+      response.end(answer);
+    });
+  });
+  server.keepAliveTimeout = 75_000;
+  server.listen(0, HOST, () => ready((server.address() as AddressInfo).port));
+}
+
+function serveFastify(ready: (port: number) => void): void {
+  const app = Fastify({ keepAliveTimeout: 75_000 });
+  app.post(PATH, (request, reply) => {
+    const length = Number(request.headers['content-length']);
+    void reply.header('content-type', 'application/json').send(answerOf(length));
+  });
+  void app.listen({ host: HOST, port: 0 }).then(() => ready((app.server.address() as AddressInfo).port));
+}
+
+function serveGrpc(ready: (port: number) => void): void {
+  const server = new Server();
+  const handlers = {
+    infer: (call, callback) => {
+      const body = answerOf(call.request.body.length);
+      callback(null, { body, status: undefined, usage: undefined, contentType: '' });
+    },
+  } as Partial<InferenceCacheServer> as InferenceCacheServer;
+  server.addService(InferenceCacheService, handlers);
+  server.bindAsync(`${HOST}:0`, ServerCredentials.createInsecure(), (error, port) => {
+    if (error !== null) throw error;
+    ready(port);
+  });
+}
+
+const SERVERS: Readonly<Record<EchoKind, (ready: (port: number) => void) => void>> = {
+  'node-http': serveNodeHttp,
+  fastify: serveFastify,
+  'grpc-js': serveGrpc,
+};
+
+SERVERS[process.argv[2] as EchoKind]((port) => process.stdout.write(`ready ${port}\n`));
