@@ -91,8 +91,11 @@ const numbered: CallAnswer = (call) => {
 class Owners {
   readonly #ownerByCall = new Map<number, string>();
   hits = 0;
+  /** Requests, embeddings counted by item. */
+  requests = 0;
 
-  note(tenant: string, reply: TestReply): void {
+  note(tenant: string, asked: Asked, reply: TestReply): void {
+    this.requests += asked.kind === 'embeddings' ? 2 : 1;
     const calls = callsOf(reply);
     if (reply.status === 200) expect(calls.length).toBeGreaterThan(0);
     for (const call of calls) {
@@ -136,7 +139,7 @@ describe('mode keys', () => {
       fc.asyncProperty(requests(KEYS.map(({ key }) => key)), async (rounds) => {
         for (const round of rounds) {
           const replies = await Promise.all(round.map((asked) => send(server, asked)));
-          replies.forEach((reply, index) => owners.note(tenantOf(round[index]!.key), reply));
+          replies.forEach((reply, index) => owners.note(tenantOf(round[index]!.key), round[index]!, reply));
         }
       }),
       { numRuns: 40 },
@@ -146,7 +149,27 @@ describe('mode keys', () => {
       server.telemetry.count('reprise_requests_total', 'chat.completions', 'hit', detail);
     expect(owners.hits).toBeGreaterThan(100);
     for (const detail of ['exact-l1', 'semantic', 'coalesced']) expect(served(detail), detail).toBeGreaterThan(0);
+    await expectAccountsToAddUp(owners.requests);
   });
+
+  /** Every request is counted once, and every model call billed once, whoever shared it. */
+  async function expectAccountsToAddUp(requestCount: number): Promise<void> {
+    const stats = (await server.get('/admin/stats', bearer('key-a-1'))).json<{
+      requests: number;
+      byOutcome: Record<string, number>;
+      modelCalls: number;
+      tokensBilled: { promptTokens: number; completionTokens: number };
+    }>();
+    const embeddings = upstream.calls.filter((call) => call.path.endsWith('/embeddings')).length;
+    const chats = upstream.calls.length - embeddings;
+    expect(stats.requests).toBe(requestCount);
+    expect(Object.values(stats.byOutcome).reduce((sum, count) => sum + count, 0)).toBe(requestCount);
+    expect(stats.modelCalls).toBe(upstream.calls.length);
+    expect(stats.tokensBilled).toEqual({
+      promptTokens: chats * 7 + embeddings * 2,
+      completionTokens: chats * 11,
+    });
+  }
 
   it('what other words would hit in one tenant misses in another', async () => {
     const ask = (key: string, words: string): Promise<TestReply> =>
@@ -260,7 +283,7 @@ describe('mode forward', () => {
           replies.forEach((reply, index) => {
             const { key } = round[index]!;
             if (key === 'sk-bad') expect(reply.status).not.toBe(200);
-            owners.note(key, reply);
+            owners.note(key, round[index]!, reply);
           });
         }
       }),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import type { RequestRecord } from '../../../clients/gateway/index.ts';
 import { loadConfig, type SettingsInput } from '../../config/index.ts';
 import type { MetricName } from '../../ports/metrics.ts';
@@ -53,8 +53,8 @@ export class WatchedTelemetry extends HostTelemetry {
   readonly #watched = new Map<string, Counter>();
   #waiting: { readonly id: string; readonly count: number; readonly resolve: () => void }[] = [];
 
-  constructor() {
-    super({ logLevel: 'silent', logger: pino({ level: 'silent' }) });
+  constructor(logger: Logger = pino({ level: 'silent' })) {
+    super({ logLevel: 'silent', logger });
   }
 
   /** 0 for a counter that was never touched. */
@@ -103,10 +103,11 @@ function idOf(name: string, labels: readonly string[]): string {
 export async function startTestServer(
   settings: SettingsInput,
   overrides: AssemblyOverrides = { embedder: { missing: 'not in this test' } },
+  logger?: Logger,
 ): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'reprise-test-'));
   const config = loadConfig({ file: false, env: {}, overrides: { dataDir, ...settings } });
-  const telemetry = new WatchedTelemetry();
+  const telemetry = new WatchedTelemetry(logger);
   const assembly = await assemble(config, telemetry, overrides);
   const records: RequestRecord[] = [];
   const http = new HttpServer({
@@ -119,7 +120,11 @@ export async function startTestServer(
     port: 0,
     bodyBytesMax: config.node.bodyBytesMax,
     metrics: () => telemetry.text(),
-    onRequestDone: (record) => records.push(record),
+    onInternalError: (error, requestId) => telemetry.failure('request failed', error, { requestId }),
+    onRequestDone: (record) => {
+      records.push(record);
+      telemetry.logger.info(record, 'request');
+    },
   });
   await assembly.node.start();
   const { url } = await http.start();

@@ -1,0 +1,99 @@
+import { closeSync, ftruncateSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Cores, Processes } from './processes.ts';
+import type { ServerName } from './scenarios.ts';
+
+/** A server that runs. */
+export interface Server {
+  readonly pid: number;
+  readonly httpPort: number;
+  readonly grpcPort: number;
+}
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const ROOT = join(HERE, '..');
+const TSX = ['--import', 'tsx'];
+const CREDENTIALS = 'bench-key:bench';
+/** Room for every stored answer of a run. */
+const ENTRIES_BYTES_MAX = '768MiB';
+
+/** Settings of the Reprise servers beyond those that all of them have. */
+const SETTINGS: Readonly<Partial<Record<ServerName, Readonly<Record<string, string>>>>> = {
+  memo: { REPRISE_ENTRIES_BYTES_MAX: ENTRIES_BYTES_MAX },
+  'no-memo': { REPRISE_ENTRIES_BYTES_MAX: ENTRIES_BYTES_MAX, REPRISE_BODY_MEMO_BYTES: '0' },
+  unique: {},
+};
+
+/** The servers of one run, all on one core, and the upstream, on the other. */
+export class Fleet {
+  readonly #processes: Processes;
+  readonly #cores: Cores;
+  readonly #folder: string;
+  readonly #fromSource: boolean;
+  readonly #servers = new Map<ServerName, Server>();
+  readonly #logs = new Map<ServerName, number>();
+  #upstreamPort = '';
+
+  /** `folder`: for logs and data. `fromSource`: Reprise as it is, not as it was built. */
+  constructor(processes: Processes, cores: Cores, options: { folder: string; fromSource: boolean }) {
+    this.#processes = processes;
+    this.#cores = cores;
+    this.#folder = options.folder;
+    this.#fromSource = options.fromSource;
+  }
+
+  async start(names: Iterable<ServerName>): Promise<void> {
+    const upstream = { args: [...TSX, join(HERE, 'upstream.ts')], core: this.#cores.load };
+    this.#upstreamPort = (await this.#processes.serve(upstream, /^ready (\d+)$/)).told;
+    for (const name of names) {
+      const settings = SETTINGS[name];
+      this.#servers.set(name, settings === undefined ? await this.#echo(name) : await this.#reprise(name, settings));
+    }
+  }
+
+  server(name: ServerName): Server {
+    const server = this.#servers.get(name);
+    if (server === undefined) throw new Error(`The server ${name} does not run.`);
+    return server;
+  }
+
+  /** Empties the logs: they are written for their cost, not for their text. */
+  emptyLogs(): void {
+    for (const log of this.#logs.values()) ftruncateSync(log);
+  }
+
+  close(): void {
+    for (const log of this.#logs.values()) closeSync(log);
+  }
+
+  async #echo(name: ServerName): Promise<Server> {
+    const plan = { args: [...TSX, join(HERE, 'echo-server.ts'), name], core: this.#cores.server };
+    const { pid, told } = await this.#processes.serve(plan, /^ready (\d+)$/);
+    return { pid, httpPort: Number(told), grpcPort: Number(told) };
+  }
+
+  async #reprise(name: ServerName, settings: Readonly<Record<string, string>>): Promise<Server> {
+    const log = openSync(join(this.#folder, `${name}.log`), 'a');
+    this.#logs.set(name, log);
+    const main = this.#fromSource ? [...TSX, 'runtime/host/main.ts'] : ['dist/runtime/host/main.js'];
+    const args = main.map((arg) => (arg.includes('/') ? join(ROOT, arg) : arg));
+    const env = {
+      REPRISE_HTTP_PORT: '0',
+      REPRISE_GRPC_PORT: '0',
+      REPRISE_API_KEYS: CREDENTIALS,
+      REPRISE_SEMANTIC: 'off',
+      REPRISE_UPSTREAM_URL: `http://127.0.0.1:${this.#upstreamPort}/v1`,
+      REPRISE_DATA_DIR: join(this.#folder, name),
+      ...settings,
+    };
+    const ports = /^ {2}(?:HTTP|gRPC) +\S*?:(\d+)\b/;
+    return this.#bothPorts({ args, env, core: this.#cores.server, output: log }, ports);
+  }
+
+  /** The banner tells of the HTTP port first and of the other in the line below. */
+  async #bothPorts(plan: Parameters<Processes['serve']>[0], _ports: RegExp): Promise<Server> {
+    const { pid, told } = await this.#processes.serve(plan, /^ {2}gRPC +\S*?:(\d+)\b/);
+    return { pid, httpPort: Number(told), grpcPort: Number(told) };
+  }
+}

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { signalled } from '../models/testing/test-upstream.ts';
+import { answerWith, says, startScriptedUpstream } from './testing/scripted-upstream.ts';
+import type { ScriptedUpstream, UpstreamCallSeen } from './testing/scripted-upstream.ts';
+import { startTestServer, type TestReply, type TestServer } from './testing/test-server.ts';
+
+const CHAT = '/v1/chat/completions';
+const MESSAGES = [{ role: 'user', content: 'Hi' }];
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+let upstream: ScriptedUpstream;
+let server: TestServer;
+
+beforeEach(async () => {
+  upstream = await startScriptedUpstream(answerWith((call) => says(`Answer ${call.number}.`)));
+  server = await startTestServer({
+    upstreams: { test: { url: upstream.url } },
+    models: [{ match: 'fast', as: 'gpt-real', defaults: { top_p: 0.5 }, overrides: { max_tokens: 9 } }],
+    namespaces: { graceful: { graceMs: 600_000 } },
+    cache: { joinDeadlineMs: 10_000 },
+  });
+});
+afterEach(async () => {
+  await server.close();
+  await upstream.close();
+});
+
+function lastCall(): UpstreamCallSeen {
+  return upstream.calls.at(-1)!;
+}
+
+describe('what the upstream is asked', () => {
+  it('is the body as it came, unknown fields and large numbers included', async () => {
+    const body = `{"seed":9007199254740993,"model":"m","zz":{"b":1e400,"a":[]},"messages":[{"role":"user","content":"é\\u0000"}]}`;
+    let raw = '';
+    const own = await startScriptedUpstream((call) => {
+      raw = JSON.stringify(call.body);
+      return answerWith(says('Yes.'))(call);
+    });
+    const node = await startTestServer({ upstreams: { test: { url: own.url } } });
+    try {
+      await node.post(CHAT, body);
+      expect(JSON.parse(raw)).toEqual(JSON.parse(body));
+    } finally {
+      await node.close();
+      await own.close();
+    }
+  });
+
+  it('has the rule’s alias, defaults and overrides; the key has the effective request', async () => {
+    await server.post(CHAT, { model: 'fast', max_tokens: 100, messages: MESSAGES });
+    expect(lastCall().body).toEqual({ model: 'gpt-real', top_p: 0.5, max_tokens: 9, messages: MESSAGES });
+    await server.settled();
+    const same = await server.post(CHAT, { model: 'fast', top_p: 0.5, messages: MESSAGES });
+    expect(same.cache).toContain('hit');
+    const other = await server.post(CHAT, { model: 'fast', top_p: 0.6, messages: MESSAGES });
+    expect(other.cache).toContain('fwd=miss');
+  });
+
+  it('carries the trace context when it is one', async () => {
+    await server.post(CHAT, { model: 'a', messages: MESSAGES }, { headers: { traceparent: TRACEPARENT } });
+    expect(lastCall().headers['traceparent']).toBe(TRACEPARENT);
+    await server.post(CHAT, { model: 'b', messages: MESSAGES }, { headers: { traceparent: 'nonsense' } });
+    expect(lastCall().headers['traceparent']).toBeUndefined();
+  });
+
+  it('carries no credential of the caller’s where the mode is local', async () => {
+    await server.post(CHAT, { model: 'a', messages: MESSAGES }, { headers: { authorization: 'Bearer own' } });
+    expect(lastCall().credential).toBe('');
+    expect(lastCall().headers['x-api-key']).toBeUndefined();
+  });
+});
+
+describe('a refresh behind stale answers', () => {
+  const headers = { 'x-reprise-namespace': 'graceful' };
+  const ask = (more: Record<string, string> = {}): Promise<TestReply> =>
+    server.post(CHAT, { model: 'm', messages: MESSAGES }, { headers: { ...headers, ...more } });
+
+  it('is one call for all, and for those who want nothing stale', async () => {
+    await ask();
+    await server.settled();
+    await server.post('/admin/invalidate', { namespace: 'graceful', soft: true });
+    const gate = signalled();
+    const answer = upstream.answer;
+    upstream.answer = async (call) => {
+      await gate.promise;
+      await answer(call);
+    };
+    const stale = await Promise.all([ask(), ask(), ask(), ask()]);
+    expect(stale.every((reply) => reply.cache.includes('detail=stale'))).toBe(true);
+    await upstream.arrived(2);
+    await server.telemetry.counted(3, 'reprise_flight_followers_total');
+    gate.resolve();
+    await server.telemetry.counted(2, 'reprise_stores_total', 'stored');
+    expect((await ask()).text).toContain('Answer 2.');
+    expect(upstream.calls).toHaveLength(2);
+  });
+
+  it('that fails leaves the stale answer in place', async () => {
+    await ask();
+    await server.settled();
+    await server.post('/admin/invalidate', { namespace: 'graceful', soft: true });
+    upstream.answer = (call) => void call.response.destroy();
+    expect((await ask()).cache).toContain('detail=stale');
+    await server.telemetry.counted(1, 'reprise_background_failures_total', 'refresh');
+    expect((await ask()).text).toContain('Answer 1.');
+  });
+});
