@@ -44,6 +44,11 @@ export function writeBodies(path: string, count: number, bytes: number, kind: Bo
   writeFileSync(path, `${lines.join('\n')}\n`);
 }
 
+/** Writes one body whose mark a load replaces. */
+export function writeTemplate(path: string, bytes: number, kind: BodyKind): void {
+  writeFileSync(path, `${chatBody(bytes, kind, UNIQUE_MARK)}\n`);
+}
+
 function words(random: () => number, characters: number): string {
   let text = '';
   while (text.length < characters) text += `${WORDS[random() % WORDS.length] ?? ''} `;

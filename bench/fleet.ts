@@ -13,10 +13,16 @@ export interface Server {
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '..');
-const TSX = ['--import', 'tsx'];
+/** What runs a TypeScript file, whatever the working folder. */
+export const TSX: readonly string[] = ['--import', import.meta.resolve('tsx')];
 const CREDENTIALS = 'bench-key:bench';
 /** Room for every stored answer of a run. */
 const ENTRIES_BYTES_MAX = '768MiB';
+
+const READY = /^ready (\d+)$/;
+/** Lines of the banner. */
+const HTTP_PORT = /^ {2}HTTP .*?:(\d+) /;
+const GRPC_PORT = /^ {2}gRPC .*:(\d+)$/;
 
 /** Settings of the Reprise servers beyond those that all of them have. */
 const SETTINGS: Readonly<Partial<Record<ServerName, Readonly<Record<string, string>>>>> = {
@@ -45,7 +51,7 @@ export class Fleet {
 
   async start(names: Iterable<ServerName>): Promise<void> {
     const upstream = { args: [...TSX, join(HERE, 'upstream.ts')], core: this.#cores.load };
-    this.#upstreamPort = (await this.#processes.serve(upstream, /^ready (\d+)$/)).told;
+    this.#upstreamPort = (await this.#processes.serve(upstream, READY)).told[0] ?? '';
     for (const name of names) {
       const settings = SETTINGS[name];
       this.#servers.set(name, settings === undefined ? await this.#echo(name) : await this.#reprise(name, settings));
@@ -69,8 +75,8 @@ export class Fleet {
 
   async #echo(name: ServerName): Promise<Server> {
     const plan = { args: [...TSX, join(HERE, 'echo-server.ts'), name], core: this.#cores.server };
-    const { pid, told } = await this.#processes.serve(plan, /^ready (\d+)$/);
-    return { pid, httpPort: Number(told), grpcPort: Number(told) };
+    const { pid, told } = await this.#processes.serve(plan, READY);
+    return { pid, httpPort: Number(told[0]), grpcPort: Number(told[0]) };
   }
 
   async #reprise(name: ServerName, settings: Readonly<Record<string, string>>): Promise<Server> {
@@ -87,13 +93,8 @@ export class Fleet {
       REPRISE_DATA_DIR: join(this.#folder, name),
       ...settings,
     };
-    const ports = /^ {2}(?:HTTP|gRPC) +\S*?:(\d+)\b/;
-    return this.#bothPorts({ args, env, core: this.#cores.server, output: log }, ports);
-  }
-
-  /** The banner tells of the HTTP port first and of the other in the line below. */
-  async #bothPorts(plan: Parameters<Processes['serve']>[0], _ports: RegExp): Promise<Server> {
-    const { pid, told } = await this.#processes.serve(plan, /^ {2}gRPC +\S*?:(\d+)\b/);
-    return { pid, httpPort: Number(told), grpcPort: Number(told) };
+    const plan = { args, env, cwd: this.#folder, core: this.#cores.server, output: log };
+    const { pid, told } = await this.#processes.serve(plan, HTTP_PORT, GRPC_PORT);
+    return { pid, httpPort: Number(told[0]), grpcPort: Number(told[1]) };
   }
 }

@@ -12,6 +12,9 @@ export interface Cores {
 const START_MS = 60_000;
 const STOP_MS = 5_000;
 const TICKS_PER_SECOND = 100;
+const SAID_MAX = 50;
+/** What the shell of the caller says to Reprise is no part of a bench. */
+const INHERITED = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REPRISE_')));
 
 /** One core for the servers and another for the load, of those that this process may use. */
 export function chooseCores(): Cores {
@@ -39,6 +42,7 @@ export interface ProcessPlan {
   readonly program?: string;
   readonly core: number | undefined;
   readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
   /** Where standard output goes; a pipe unless told. */
   readonly output?: number;
 }
@@ -47,24 +51,28 @@ export interface ProcessPlan {
 export class Processes {
   readonly #running = new Set<ChildProcess>();
 
-  /** Starts a server and waits until a line of its output or messages matches; gives the first group and the process id. */
-  async serve(plan: ProcessPlan, ready: RegExp): Promise<{ readonly pid: number; readonly told: string }> {
+  /** Starts a server and waits until it has said all of `ready`; gives its process id and the first group of each. */
+  async serve(
+    plan: ProcessPlan,
+    ...ready: readonly RegExp[]
+  ): Promise<{ readonly pid: number; readonly told: readonly string[] }> {
     const child = this.#spawn(plan, ['ignore', plan.output ?? 'pipe', 'pipe']);
+    const told: string[] = [];
     const said: string[] = [];
-    const told = await new Promise<string>((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       const fail = (): void => reject(new Error(`${plan.args.join(' ')} did not start:\n${said.join('\n')}`));
       const timer = setTimeout(fail, START_MS);
       child.once('exit', fail);
+      const onLine = (line: string): void => {
+        if (said.length < SAID_MAX) said.push(line);
+        for (const [at, pattern] of ready.entries()) told[at] ??= pattern.exec(line)?.[1] as string;
+        if (!ready.every((_pattern, at) => told[at] !== undefined)) return;
+        clearTimeout(timer);
+        child.off('exit', fail);
+        resolve();
+      };
       for (const stream of [child.stdout, child.stderr]) {
-        if (stream === null) continue;
-        createInterface({ input: stream }).on('line', (line) => {
-          const match = ready.exec(line);
-          if (said.length < 50) said.push(line);
-          if (match === null) return;
-          clearTimeout(timer);
-          child.off('exit', fail);
-          resolve(match[1] ?? '');
-        });
+        if (stream !== null) createInterface({ input: stream }).on('line', onLine);
       }
     });
     return { pid: child.pid ?? 0, told };
@@ -101,10 +109,10 @@ export class Processes {
   }
 
   #spawn(plan: ProcessPlan, stdio: StdioOptions): ChildProcess {
-    const { args, program = process.execPath, core } = plan;
+    const { args, program = process.execPath, core, cwd } = plan;
     const command = core === undefined ? [program, ...args] : ['taskset', '-c', String(core), program, ...args];
     const [first = program, ...rest] = command;
-    const child = spawn(first, rest, { stdio, env: { ...process.env, ...plan.env } });
+    const child = spawn(first, rest, { stdio, cwd, env: { ...INHERITED, ...plan.env } });
     this.#running.add(child);
     child.once('exit', () => this.#running.delete(child));
     return child;

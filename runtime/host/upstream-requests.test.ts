@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../grid/conformance/manual-clock.ts';
 import { signalled } from '../models/testing/test-upstream.ts';
 import { answerWith, says, startScriptedUpstream } from './testing/scripted-upstream.ts';
 import type { ScriptedUpstream, UpstreamCallSeen } from './testing/scripted-upstream.ts';
+import { passTime } from './testing/pass-time.ts';
 import { startTestServer, type TestReply, type TestServer } from './testing/test-server.ts';
 
 const CHAT = '/v1/chat/completions';
@@ -16,8 +18,6 @@ beforeEach(async () => {
   server = await startTestServer({
     upstreams: { test: { url: upstream.url } },
     models: [{ match: 'fast', as: 'gpt-real', defaults: { top_p: 0.5 }, overrides: { max_tokens: 9 } }],
-    namespaces: { graceful: { graceMs: 600_000 } },
-    cache: { joinDeadlineMs: 10_000 },
   });
 });
 afterEach(async () => {
@@ -32,19 +32,10 @@ function lastCall(): UpstreamCallSeen {
 describe('what the upstream is asked', () => {
   it('is the body as it came, unknown fields and large numbers included', async () => {
     const body = `{"seed":9007199254740993,"model":"m","zz":{"b":1e400,"a":[]},"messages":[{"role":"user","content":"é\\u0000"}]}`;
-    let raw = '';
-    const own = await startScriptedUpstream((call) => {
-      raw = JSON.stringify(call.body);
-      return answerWith(says('Yes.'))(call);
-    });
-    const node = await startTestServer({ upstreams: { test: { url: own.url } } });
-    try {
-      await node.post(CHAT, body);
-      expect(JSON.parse(raw)).toEqual(JSON.parse(body));
-    } finally {
-      await node.close();
-      await own.close();
-    }
+    await server.post(CHAT, body);
+    expect(lastCall().raw).toContain('9007199254740993');
+    expect(lastCall().raw).toContain('"b":1e400');
+    expect(lastCall().body).toEqual(JSON.parse(body));
   });
 
   it('has the rule’s alias, defaults and overrides; the key has the effective request', async () => {
@@ -72,14 +63,26 @@ describe('what the upstream is asked', () => {
 });
 
 describe('a refresh behind stale answers', () => {
-  const headers = { 'x-reprise-namespace': 'graceful' };
-  const ask = (more: Record<string, string> = {}): Promise<TestReply> =>
-    server.post(CHAT, { model: 'm', messages: MESSAGES }, { headers: { ...headers, ...more } });
+  let clock: ManualClock;
+  let own: TestServer;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    own = await startTestServer(
+      { upstreams: { test: { url: upstream.url } }, namespaces: { default: { ttlMs: 30_000, graceMs: 600_000 } } },
+      { embedder: { missing: 'not in this test' }, clock },
+    );
+    await ask();
+    await own.settled();
+    await passTime(clock, 40_000);
+  });
+  afterEach(() => own.close());
+
+  function ask(headers: Record<string, string> = {}): Promise<TestReply> {
+    return own.post(CHAT, { model: 'm', messages: MESSAGES }, { headers });
+  }
 
   it('is one call for all, and for those who want nothing stale', async () => {
-    await ask();
-    await server.settled();
-    await server.post('/admin/invalidate', { namespace: 'graceful', soft: true });
     const gate = signalled();
     const answer = upstream.answer;
     upstream.answer = async (call) => {
@@ -89,20 +92,19 @@ describe('a refresh behind stale answers', () => {
     const stale = await Promise.all([ask(), ask(), ask(), ask()]);
     expect(stale.every((reply) => reply.cache.includes('detail=stale'))).toBe(true);
     await upstream.arrived(2);
-    await server.telemetry.counted(3, 'reprise_flight_followers_total');
+    const fresh = ask({ 'cache-control': 'max-age=10' });
+    await own.telemetry.counted(4, 'reprise_flight_followers_total');
     gate.resolve();
-    await server.telemetry.counted(2, 'reprise_stores_total', 'stored');
+    expect((await fresh).text).toContain('Answer 2.');
+    await own.telemetry.counted(2, 'reprise_stores_total', 'stored');
     expect((await ask()).text).toContain('Answer 2.');
     expect(upstream.calls).toHaveLength(2);
   });
 
   it('that fails leaves the stale answer in place', async () => {
-    await ask();
-    await server.settled();
-    await server.post('/admin/invalidate', { namespace: 'graceful', soft: true });
     upstream.answer = (call) => void call.response.destroy();
     expect((await ask()).cache).toContain('detail=stale');
-    await server.telemetry.counted(1, 'reprise_background_failures_total', 'refresh');
+    await own.telemetry.counted(1, 'reprise_background_failures_total', 'refresh');
     expect((await ask()).text).toContain('Answer 1.');
   });
 });

@@ -137,13 +137,18 @@ export class Completions {
     const reread = !alone && !miss.tiersFailed;
     const lead = this.#deps.calls.lead({ prepared, stream, embedding: miss.embedding, reread, state });
     const participant = await this.#deps.flights.join({
-      flightId: `${prepared.key}@${this.#deps.ledger.flightPosition(namesOf(prepared))}`,
+      flightId: this.#flightId(prepared),
       signal: prepared.signal,
       lead,
       alone,
       ageMsMax: prepared.terms.maxAgeMs,
     });
     return { participant, head: await participant.head(), state, miss };
+  }
+
+  /** A request after an invalidation of its names never shares a call from before it. */
+  #flightId(prepared: Prepared): string {
+    return `${prepared.key}@${this.#deps.ledger.flightPosition(namesOf(prepared))}`;
   }
 
   /** `stored`: a complete answer, as far as it is known now, will be offered to the store. */
@@ -171,13 +176,13 @@ export class Completions {
     return { served, billed };
   }
 
-  /** Fetches a fresh answer for a stale one that was just served; joins a refresh that is under way. */
+  /** Fetches a fresh answer for a stale one that was just served; joins a call that is under way. */
   #refresh(prepared: Prepared): void {
     this.#deps.background('refresh', async () => {
       const own = prepared.with({}, { signal: new AbortController().signal });
       const state: LeadState = { found: undefined };
       const participant = await this.#deps.flights.join({
-        flightId: `${prepared.key}@refresh@${this.#deps.ledger.flightPosition(namesOf(prepared))}`,
+        flightId: this.#flightId(prepared),
         signal: own.signal,
         lead: this.#deps.calls.lead({ prepared: own, stream: false, embedding: undefined, reread: false, state }),
       });

@@ -8,6 +8,8 @@ export interface UpstreamCallSeen {
   readonly number: number;
   readonly path: string;
   readonly body: Record<string, unknown>;
+  /** The body as it came. */
+  readonly raw: string;
   /** The bearer token; empty without one. */
   readonly credential: string;
   readonly headers: SeenRequest['headers'];
@@ -38,6 +40,7 @@ export async function startScriptedUpstream(answer: CallAnswer): Promise<Scripte
       number: calls.length + 1,
       path: seen.path,
       body: JSON.parse(seen.body === '' ? '{}' : seen.body) as Record<string, unknown>,
+      raw: seen.body,
       credential: (seen.headers.authorization ?? '').replace(/^Bearer /, ''),
       headers: seen.headers,
       response,

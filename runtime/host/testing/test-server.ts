@@ -123,7 +123,7 @@ export async function startTestServer(
     onInternalError: (error, requestId) => telemetry.failure('request failed', error, { requestId }),
     onRequestDone: (record) => {
       records.push(record);
-      telemetry.logger.info(record, 'request');
+      telemetry.request(record);
     },
   });
   await assembly.node.start();
