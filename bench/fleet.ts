@@ -1,7 +1,8 @@
 import { closeSync, ftruncateSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Cores, Processes } from './processes.ts';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Cores, Dialogue, Processes } from './processes.ts';
 import type { ServerName } from './scenarios.ts';
 
 /** A server that runs. */
@@ -14,7 +15,7 @@ export interface Server {
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '..');
 /** What runs a TypeScript file, whatever the working folder. */
-export const TSX: readonly string[] = ['--import', import.meta.resolve('tsx')];
+export const TSX: readonly string[] = ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href];
 const CREDENTIALS = 'bench-key:bench';
 /** Room for every stored answer of a run. */
 const ENTRIES_BYTES_MAX = '768MiB';
@@ -40,6 +41,7 @@ export class Fleet {
   readonly #servers = new Map<ServerName, Server>();
   readonly #logs = new Map<ServerName, number>();
   #upstreamPort = '';
+  #generator: Dialogue | undefined;
 
   /** `folder`: for logs and data. `fromSource`: Reprise as it is, not as it was built. */
   constructor(processes: Processes, cores: Cores, options: { folder: string; fromSource: boolean }) {
@@ -52,10 +54,18 @@ export class Fleet {
   async start(names: Iterable<ServerName>): Promise<void> {
     const upstream = { args: [...TSX, join(HERE, 'upstream.ts')], core: this.#cores.load };
     this.#upstreamPort = (await this.#processes.serve(upstream, READY)).told[0] ?? '';
+    const generator = { args: [...TSX, join(HERE, 'load.ts')], core: this.#cores.load };
+    this.#generator = await this.#processes.talk(generator);
     for (const name of names) {
       const settings = SETTINGS[name];
       this.#servers.set(name, settings === undefined ? await this.#echo(name) : await this.#reprise(name, settings));
     }
+  }
+
+  /** Has the generator run a load; plan and result are JSON. */
+  async generate(plan: string, limitMs: number): Promise<string> {
+    if (this.#generator === undefined) throw new Error('The generator does not run.');
+    return this.#generator.ask(plan, limitMs);
   }
 
   server(name: ServerName): Server {
@@ -82,8 +92,9 @@ export class Fleet {
   async #reprise(name: ServerName, settings: Readonly<Record<string, string>>): Promise<Server> {
     const log = openSync(join(this.#folder, `${name}.log`), 'a');
     this.#logs.set(name, log);
-    const main = this.#fromSource ? [...TSX, 'runtime/host/main.ts'] : ['dist/runtime/host/main.js'];
-    const args = main.map((arg) => (arg.includes('/') ? join(ROOT, arg) : arg));
+    const main = this.#fromSource
+      ? [...TSX, join(ROOT, 'runtime/host/main.ts')]
+      : [join(ROOT, 'dist/runtime/host/main.js')];
     const env = {
       REPRISE_HTTP_PORT: '0',
       REPRISE_GRPC_PORT: '0',
@@ -93,7 +104,7 @@ export class Fleet {
       REPRISE_DATA_DIR: join(this.#folder, name),
       ...settings,
     };
-    const plan = { args, env, cwd: this.#folder, core: this.#cores.server, output: log };
+    const plan = { args: main, env, cwd: this.#folder, core: this.#cores.server, output: log };
     const { pid, told } = await this.#processes.serve(plan, HTTP_PORT, GRPC_PORT);
     return { pid, httpPort: Number(told[0]), grpcPort: Number(told[1]) };
   }

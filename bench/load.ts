@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { InferRequest, InferenceCacheService, Operation } from '../proto/gen/reprise/v1/inference_cache.ts';
 import { UNIQUE_MARK } from './bodies.ts';
 import { http1Request, Http1Wire } from './http1-wire.ts';
 import { grpcMessage, Http2Wire } from './http2-wire.ts';
 import type { Wire } from './wire.ts';
 
-/** What a load is; the process takes it as JSON in its only argument. */
+/** What a load is. */
 export interface LoadPlan {
   readonly protocol: 'http' | 'grpc';
   readonly port: number;
@@ -238,8 +239,13 @@ const EMPTY_REQUEST: InferRequest = {
   onlyIfCached: false,
 };
 
-const [, program, argument] = process.argv;
-if (program?.endsWith('load.ts') === true && argument !== undefined) {
-  const result = await new Load(JSON.parse(argument) as LoadPlan).run();
-  process.stdout.write(`${JSON.stringify(result)}\n`);
+/** One plan a line on standard input, one result a line on standard output: a generator that has run before is not slow to start. */
+async function generate(): Promise<void> {
+  process.stdout.write('ready\n');
+  for await (const line of createInterface({ input: process.stdin })) {
+    const result = await new Load(JSON.parse(line) as LoadPlan).run();
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+  }
 }
+
+if (process.argv[1]?.endsWith('load.ts') === true) await generate();

@@ -78,6 +78,14 @@ export class Processes {
     return { pid: child.pid ?? 0, told };
   }
 
+  /** Starts a program that answers each line with one line, and waits for its first. */
+  async talk(plan: ProcessPlan): Promise<Dialogue> {
+    const child = this.#spawn(plan, ['pipe', 'pipe', 'inherit']);
+    const dialogue = new Dialogue(child);
+    await dialogue.next(START_MS);
+    return dialogue;
+  }
+
   /** Runs a program to its end and gives its output. */
   async run(plan: ProcessPlan, limitMs: number): Promise<string> {
     const child = this.#spawn(plan, ['ignore', 'pipe', 'pipe']);
@@ -116,6 +124,39 @@ export class Processes {
     this.#running.add(child);
     child.once('exit', () => this.#running.delete(child));
     return child;
+  }
+}
+
+/** A program that answers each line with one line. */
+export class Dialogue {
+  readonly #child: ChildProcess;
+  #onLine: (line: string) => void = () => undefined;
+  #onExit: () => void = () => undefined;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => this.#onLine(line));
+    child.once('exit', () => this.#onExit());
+  }
+
+  ask(line: string, limitMs: number): Promise<string> {
+    this.#child.stdin?.write(`${line}\n`);
+    return this.next(limitMs);
+  }
+
+  /** The next line that the program says. */
+  next(limitMs: number): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('The load generator said nothing in time.')), limitMs);
+      this.#onExit = () => {
+        clearTimeout(timer);
+        reject(new Error('The load generator ended.'));
+      };
+      this.#onLine = (line) => {
+        clearTimeout(timer);
+        resolve(line);
+      };
+    });
   }
 }
 

@@ -1,4 +1,3 @@
-import { markdownTable } from '../scripts/lib/tables.ts';
 import type { Sample } from './measure.ts';
 import { SCENARIOS, scenarioOf } from './scenarios.ts';
 import type { SemanticResult } from './semantic.ts';
@@ -208,6 +207,11 @@ function barsTable(results: Results): string {
     ];
   });
   return `At ${sizeText(BAR_BYTES)}.\n\n${markdownTable(['', 'measured', 'bar', 'aim', 'met'], rows)}`;
+}
+
+function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
 /** The middle value; NaN of none. */

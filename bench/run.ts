@@ -110,13 +110,21 @@ export async function run(plan: RunPlan, log: (line: string) => void): Promise<s
   }
 }
 
+interface RunDeps {
+  readonly meter: Meter;
+  readonly fleet: Fleet;
+  readonly processes: Processes;
+  readonly cores: Cores;
+  readonly log: (line: string) => void;
+}
+
 class Run {
   readonly #plan: RunPlan;
-  readonly #deps: { meter: Meter; fleet: Fleet; processes: Processes; cores: Cores; log: (line: string) => void };
+  readonly #deps: RunDeps;
   readonly #scenarios: readonly Scenario[];
   readonly #samples = new Map<number, Map<string, Sample[]>>();
 
-  constructor(plan: RunPlan, deps: Run['#deps']) {
+  constructor(plan: RunPlan, deps: RunDeps) {
     this.#plan = plan;
     this.#deps = deps;
     this.#scenarios = SCENARIOS.filter((scenario) => plan.scenarios.includes(scenario.id));

@@ -64,7 +64,8 @@ async function measure(modelDir: string, count: number): Promise<SemanticResult 
   });
   const embedder = await openEmbedder(config.embedder, { clock, telemetry });
   if ('missing' in embedder) return undefined;
-  const { node, identity, stop } = await assemble(config, telemetry, { embedder });
+  const assembly = await assemble(config, telemetry, { embedder });
+  const { node, identity } = assembly;
   await node.start();
   const requestFor = (text: string): InferenceRequest => ({
     operation: 'chat.completions',
@@ -101,7 +102,7 @@ async function measure(modelDir: string, count: number): Promise<SemanticResult 
     hits.pop();
     embeddings.pop();
   }
-  await stop();
+  await assembly.stop();
   rmSync(dataDir, { recursive: true, force: true });
   const ratios = hits.map((us, index) => us / (embeddings[index] ?? Number.NaN));
   return { pairs: hits.length, misses, hitUs: median(hits), embeddingUs: median(embeddings), ratio: median(ratios) };

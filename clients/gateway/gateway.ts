@@ -31,7 +31,15 @@ function inferenceHandler(edge: Edge, service: InferenceService, operation: Oper
     const exchange = exchangeOf(request);
     exchange.bodyBytes = body.length;
     const onFailure = (error: unknown): void => edge.fail(request, reply, error);
-    try {
+    // One promise less than a `catch` behind each `then`.
+    const orFail = (act: () => void): void => {
+      try {
+        act();
+      } catch (error) {
+        onFailure(error);
+      }
+    };
+    orFail(() => {
       const controls = controlsFromHeaders(request.raw.headers);
       const live = new LiveRequest(
         { operation, body, identity: identityOf(request), controls },
@@ -40,19 +48,11 @@ function inferenceHandler(edge: Edge, service: InferenceService, operation: Oper
       );
       if (mayStream && asksForStream(body)) {
         exchange.stream = true;
-        service
-          .inferStream(live)
-          .then((stream) => edge.relay(request, reply, stream))
-          .catch(onFailure);
+        service.inferStream(live).then((stream) => orFail(() => edge.relay(request, reply, stream)), onFailure);
       } else {
-        service
-          .infer(live)
-          .then((answer) => sendAnswer(edge, request, reply, answer))
-          .catch(onFailure);
+        service.infer(live).then((answer) => orFail(() => sendAnswer(edge, request, reply, answer)), onFailure);
       }
-    } catch (error) {
-      onFailure(error);
-    }
+    });
   };
 }
 

@@ -69,6 +69,7 @@ export const OUTSIDE_VARIABLES: Readonly<Record<string, string>> = {
   REPRISE_ADDRESS: 'Where the CLI finds the node, `host:port` of its gRPC server.',
   REPRISE_API_KEY: 'The key that the CLI sends; without one it sends `REPRISE_ADMIN_TOKEN`.',
   REPRISE_TEST_DATA: "Folder of the tests' data.",
+  REPRISE_TEST_PYTHON: 'Python with the openai package, for the tests of that client.',
   REPRISE_MODEL_BASE_URL: "Where the set-up fetches the embedding model's files.",
   REPRISE_GRID_MEMBERS: "Reserved for members of an outer grid, which this version can't join: a warning is logged.",
 };

@@ -141,6 +141,10 @@ describe('tokens and cost', () => {
     await server.telemetry.counted(2, 'reprise_flight_followers_total');
     gate.resolve();
     await Promise.all(replies);
+    const { text } = await server.get('/metrics');
+    expect(text).toMatch(/^reprise_lookup_seconds_count\{operation="chat.completions"\} 3$/m);
+    expect(text).toMatch(/^reprise_join_seconds_count\{operation="chat.completions"\} 2$/m);
+    expect(text).toMatch(/^reprise_model_seconds_count\{operation="chat.completions",result="ok"\} 1$/m);
     expect(await stats()).toMatchObject({
       byOutcome: { miss: 1, 'hit-coalesced': 2 },
       tokensBilled: { promptTokens: PROMPT, completionTokens: COMPLETION },

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerWith, says, startScriptedUpstream, type ScriptedUpstream } from './testing/scripted-upstream.ts';
 import { TestEmbedder } from './testing/test-embedder.ts';
@@ -51,7 +54,7 @@ interface Kind {
   readonly name: string;
   readonly within: Asked;
   readonly outside: Asked;
-  target(entry: string): object;
+  readonly target: (entry: string) => object;
 }
 
 const TAGGED = { 'x-reprise-tags': 'news,sport' };
@@ -176,6 +179,40 @@ describe('feedback', () => {
     expect((await ask({ text: 'weather today | could you' })).cache).toContain('detail=semantic');
     expect((await ask({ text: 'weather today | tell me' })).cache).toBe('fwd=miss; stored');
     expect((await ask({ text: 'weather today | please' })).cache).toContain('detail=exact-l1');
+  });
+
+  it('is remembered on disk: a refused pair stays refused after a restart', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'reprise-feedback-'));
+    const restart = (): Promise<TestServer> =>
+      startTestServer(
+        {
+          dataDir,
+          upstreams: { test: { url: upstream.url } },
+          semantic: { mode: 'serve' },
+          cache: { lookupBudgetMs: 10_000 },
+        },
+        { embedder: new TestEmbedder() },
+      );
+    const asks = async (on: TestServer, text: string): Promise<TestReply> => {
+      const messages = [{ role: 'user', content: text }];
+      const reply = await on.post(CHAT, { model: 'm', temperature: 0, messages });
+      await on.settled();
+      return reply;
+    };
+    const first = await restart();
+    const stored = await asks(first, 'weather today | please');
+    const entry = stored.headers.get('x-reprise-entry');
+    await first.post('/admin/feedback', { entry, verdict: 'wrong', askedText: 'weather today | tell me' });
+    await first.close();
+    const second = await restart();
+    try {
+      await asks(second, 'weather today | please');
+      expect((await asks(second, 'weather today | could you')).cache).toContain('detail=semantic');
+      expect((await asks(second, 'weather today | tell me')).cache).toBe('fwd=miss; stored');
+    } finally {
+      await second.close();
+      await rm(dataDir, { recursive: true });
+    }
   });
 
   it('without an asked text invalidates the entry', async () => {

@@ -12,7 +12,9 @@ export interface HostTelemetryOptions {
   readonly logger?: Logger;
 }
 
-const LOG_BATCH_BYTES = 4_096;
+/** Lines leave when there are this many bytes of them, or after this time. */
+const LOG_BATCH_BYTES = 8_192;
+const LOG_FLUSH_MS = 1_000;
 
 /** Metrics for Prometheus and logs by pino. Children are made once per label set and then cost one addition. */
 export class HostTelemetry implements Telemetry {
@@ -21,6 +23,7 @@ export class HostTelemetry implements Telemetry {
   readonly #tables: Readonly<Record<MetricName, MetricTable>>;
   readonly #logger: Logger;
   readonly #requestLog: RequestLog | undefined;
+  readonly #logsRequests: boolean;
   readonly #onScrape: (() => void)[] = [];
 
   constructor(options: HostTelemetryOptions) {
@@ -31,6 +34,7 @@ export class HostTelemetry implements Telemetry {
     } else {
       this.#logger = options.logger;
     }
+    this.#logsRequests = this.#logger.isLevelEnabled('info');
     const definitions = Object.entries<MetricDefinition>(METRICS);
     this.#tables = Object.fromEntries(
       definitions.map(([name, definition]) => [name, new MetricTable(name, definition)]),
@@ -72,7 +76,7 @@ export class HostTelemetry implements Telemetry {
 
   /** The log line of a finished request. */
   request(record: RequestRecord): void {
-    if (!this.#logger.isLevelEnabled('info')) return;
+    if (!this.#logsRequests) return;
     if (this.#requestLog === undefined) this.#logger.info(record, 'request');
     else this.#requestLog.add(record);
   }
@@ -94,7 +98,12 @@ export class HostTelemetry implements Telemetry {
 
 /** JSON lines on standard output, written in batches off the request path. */
 function createLoggers(level: string): { logger: Logger; requestLog: RequestLog } {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: LOG_BATCH_BYTES });
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: LOG_BATCH_BYTES,
+    periodicFlush: LOG_FLUSH_MS,
+  });
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return { logger, requestLog: new RequestLog(destination) };
 }

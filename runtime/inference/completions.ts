@@ -134,6 +134,8 @@ export class Completions {
   async #take(prepared: Prepared, miss: LookupMiss, how: { stream: boolean; alone: boolean }): Promise<Joined> {
     const { stream, alone } = how;
     const state: LeadState = { found: undefined };
+    const { clock, telemetry } = this.#deps;
+    const startedAtMs = clock.monotonicMs();
     const reread = !alone && !miss.tiersFailed;
     const lead = this.#deps.calls.lead({ prepared, stream, embedding: miss.embedding, reread, state });
     const participant = await this.#deps.flights.join({
@@ -143,7 +145,12 @@ export class Completions {
       alone,
       ageMsMax: prepared.terms.maxAgeMs,
     });
-    return { participant, head: await participant.head(), state, miss };
+    const head = await participant.head();
+    if (participant.role === 'follower') {
+      const seconds = (clock.monotonicMs() - startedAtMs) / 1_000;
+      telemetry.histogram('reprise_join_seconds', prepared.operation).observe(seconds);
+    }
+    return { participant, head, state, miss };
   }
 
   /** A request after an invalidation of its names never shares a call from before it. */

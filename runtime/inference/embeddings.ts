@@ -103,8 +103,10 @@ export class Embeddings {
   async #lookUp(prepared: Prepared, slots: readonly Slot[]): Promise<string> {
     if (prepared.bypass !== '') return prepared.bypass;
     if (prepared.controls.noCache === true) return 'no-cache';
+    const { clock, telemetry } = this.#deps;
+    const startedAtMs = clock.monotonicMs();
     const options: CallOptions = {
-      deadlineAtMs: this.#deps.clock.monotonicMs() + this.#options.lookupBudgetMs,
+      deadlineAtMs: startedAtMs + this.#options.lookupBudgetMs,
       signal: prepared.signal,
     };
     const keys = slots.map((slot) => slot.prepared.key);
@@ -121,8 +123,11 @@ export class Embeddings {
     } catch (error) {
       if (prepared.signal.aborted) throw error;
       const { code } = toRepriseError(error);
-      this.#deps.telemetry.counter('reprise_bypasses_total', code).add();
+      telemetry.counter('reprise_bypasses_total', code).add();
       return code;
+    } finally {
+      const seconds = (clock.monotonicMs() - startedAtMs) / 1_000;
+      telemetry.histogram('reprise_lookup_seconds', prepared.operation).observe(seconds);
     }
   }
 

@@ -62,12 +62,13 @@ export class Inference implements InferenceService {
   async infer(request: InferenceRequest): Promise<InferenceReply> {
     const prepared = this.#prepare(request);
     if (request.operation === 'embeddings') return this.#deps.embeddings.infer(prepared);
-    return this.#deps.completions.infer(prepared);
+    // Awaited here, since returning a promise from an async function takes two turns more.
+    return await this.#deps.completions.infer(prepared);
   }
 
   async inferStream(request: InferenceRequest): Promise<InferenceStreamReply> {
     const prepared = this.#prepare(request);
-    if (request.operation !== 'embeddings') return this.#deps.completions.inferStream(prepared);
+    if (request.operation !== 'embeddings') return await this.#deps.completions.inferStream(prepared);
     throw this.#refused(
       prepared.operation,
       prepared.startedAtMs,

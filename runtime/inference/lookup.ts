@@ -72,11 +72,22 @@ export class Lookup {
   }
 
   async find(prepared: Prepared): Promise<LookupHit | LookupMiss> {
+    const { clock, telemetry } = this.#deps;
+    const startedAtMs = clock.monotonicMs();
+    try {
+      return await this.#find(prepared, startedAtMs);
+    } finally {
+      const seconds = (clock.monotonicMs() - startedAtMs) / 1_000;
+      telemetry.histogram('reprise_lookup_seconds', prepared.operation).observe(seconds);
+    }
+  }
+
+  async #find(prepared: Prepared, startedAtMs: number): Promise<LookupHit | LookupMiss> {
     if (!readable(prepared)) {
       return { kind: 'miss', bypass: prepared.bypass, tiersFailed: false, embedding: undefined };
     }
     // From here on: to understand a large body may take longer than the whole budget.
-    const deadlineAtMs = this.#deps.clock.monotonicMs() + this.#lookupBudgetMs;
+    const deadlineAtMs = startedAtMs + this.#lookupBudgetMs;
     let bypass = '';
     let tiersFailed = false;
     try {

@@ -78,6 +78,7 @@ export class Prepared implements PreparedFields {
   readonly epoch: number;
   readonly startedAtMs: number;
   readonly canonical: () => CanonicalRequest;
+  readonly #fields: PreparedFields;
   readonly #source: SignalSource;
 
   constructor(fields: PreparedFields, source: SignalSource) {
@@ -100,6 +101,7 @@ export class Prepared implements PreparedFields {
     this.epoch = fields.epoch;
     this.startedAtMs = fields.startedAtMs;
     this.canonical = fields.canonical;
+    this.#fields = fields;
     this.#source = source;
   }
 
@@ -109,7 +111,7 @@ export class Prepared implements PreparedFields {
 
   /** The same but for some fields, or for its signal. */
   with(changes: Partial<PreparedFields>, source: SignalSource = this.#source): Prepared {
-    return new Prepared({ ...this, ...changes }, source);
+    return new Prepared({ ...this.#fields, ...changes }, source);
   }
 }
 

@@ -172,7 +172,8 @@ export class GrpcServer {
   async #answer<Message>(method: Method<Message>, call: UnaryCall): Promise<Uint8Array> {
     const identity = this.#admit(call);
     requireRole(identity, method.role, method.name);
-    return method.answer(decoded(method.type, call.request), identity, call);
+    // Awaited here, since returning a promise from an async function takes two turns more.
+    return await method.answer(decoded(method.type, call.request), identity, call);
   }
 
   async #stream(
