@@ -42,14 +42,14 @@ export const FULL_RUN: RunPlan = {
   connections: 64,
   rounds: 3,
   seconds: 2,
-  warmUpSeconds: 2,
+  warmUpSeconds: 4,
   pacedRounds: 2,
   pacedSeconds: 4,
   pacedBytes: 2_048,
   semanticCount: 300,
   useWrk: true,
   fromSource: false,
-  limitMs: 600_000,
+  limitMs: 780_000,
 };
 
 /** A look at whether all of it works; its figures mean little. */

@@ -39,8 +39,9 @@ describe('the packages', () => {
   };
   const a = { 'node_modules/a': wanted['node_modules/a'] };
 
-  function installed(packages: unknown): boolean {
+  function installed(packages: unknown, folders: readonly string[] = ['a', 'b', 'c']): boolean {
     write('package-lock.json', { packages: wanted });
+    for (const folder of folders) write(`node_modules/${folder}/package.json`, '{}');
     if (packages !== undefined) write('node_modules/.package-lock.json', { packages });
     return areDependenciesInstalled(root);
   }
@@ -51,6 +52,10 @@ describe('the packages', () => {
 
   it('may lack optional ones, which are for other machines', () => {
     expect(installed(a)).toBe(true);
+  });
+
+  it('are not there when an installation was taken back and only the list is left', () => {
+    expect(installed(a, [])).toBe(false);
   });
 
   it.each([

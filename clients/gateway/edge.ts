@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from 'fastify';
 import { RepriseError, assert } from '../../runtime/errors.ts';
@@ -89,15 +88,6 @@ export interface EdgeAnswer {
   readonly cacheStatus?: CacheStatus;
   /** 200 unless told. */
   readonly status?: number;
-}
-
-/** Above this, joining head and body costs more than writing them apart. */
-const JOINED_BYTES_MAX = 32 * 1024;
-
-/** The body as Fastify takes it. Plain ASCII goes as a string, which Node writes together with the head in one piece. */
-function payloadOf(body: Uint8Array): string | Buffer {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return bytes.length <= JOINED_BYTES_MAX && isAscii(bytes) ? bytes.toString('latin1') : bytes;
 }
 
 /**
@@ -195,7 +185,7 @@ export class Edge {
     if (status !== 200) void reply.code(status);
     void reply.header('content-type', contentType);
     if (cacheStatus !== undefined) eachStatusHeader(cacheStatus, (name, value) => reply.header(name, value));
-    void reply.send(payloadOf(body));
+    void reply.send(Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength));
     exchangeOf(request).end(
       {
         status,

@@ -63,7 +63,7 @@ describe('defaults', () => {
     const { node } = load('namespaces: {a: {ttlMs: 1h}, b: }\ndomains: {strict: {similarityMin: 0.95}}');
     expect(node.namespaces['a']).toMatchObject({ ttlMs: 3_600_000, graceMs: 0, domain: 'default' });
     expect(node.namespaces['b']).toMatchObject({ ttlMs: 86_400_000 });
-    expect(node.domains['strict']).toMatchObject({ similarityMin: 0.95, guards: ['numbers', 'negation', 'entities'] });
+    expect(node.domains['strict']).toMatchObject({ similarityMin: 0.95, guards: [...DEFAULT_GUARDS] });
   });
 });
 

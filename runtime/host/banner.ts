@@ -25,6 +25,10 @@ export function banner(config: Config, server: RunningServer): string {
   const key = config.identity.mode === 'local' ? 'none' : '$YOUR_KEY';
   const header = config.identity.mode === 'local' ? '' : ` -H 'authorization: Bearer ${key}'`;
   const body = `{"model":"${model}","messages":[{"role":"user","content":"${QUESTION}"}]}`;
+  const serves = semantic?.state === 'ready' && semantic.detail.startsWith('serve');
+  const tries = serves
+    ? `Try it twice, then as "${REPHRASED}"; only the first asks the model (see the cache-status header):`
+    : 'Try it twice; only the first asks the model (see the cache-status header):';
   return `
 Reprise is serving.
   HTTP      ${http.url}   (OpenAI-compatible; /healthz /readyz /metrics)
@@ -33,7 +37,7 @@ Reprise is serving.
   tenants   ${IDENTITY[config.identity.mode]}
   semantic  ${semantic?.detail ?? 'off'}
 
-Try it twice, then as "${REPHRASED}"; only the first asks the model (see the cache-status header):
+${tries}
   curl -i ${http.url}/v1/chat/completions -H 'content-type: application/json'${header} \\
     -d '${body}'
 

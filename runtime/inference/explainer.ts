@@ -26,20 +26,29 @@ interface Findings {
   readonly missing: Prepared | undefined;
 }
 
+export interface ExplainerOptions {
+  readonly timeoutMs: number;
+  /** Why there is no semantic matching on this node; undefined when there is. */
+  readonly semanticOff: string | undefined;
+}
+
 /** Answers "why was this served?" and "why did this miss?" without calling a model or changing anything. */
 export class Explainer {
   readonly #deps: ExplainerDeps;
-  readonly #timeoutMs: number;
+  readonly #options: ExplainerOptions;
 
-  constructor(deps: ExplainerDeps, options: { timeoutMs: number }) {
+  constructor(deps: ExplainerDeps, options: ExplainerOptions) {
     this.#deps = deps;
-    this.#timeoutMs = options.timeoutMs;
+    this.#options = options;
   }
 
   /** `parts`: the requests by whose keys it is stored; several for a batch of embeddings. */
   async explain(prepared: Prepared, parts: readonly Prepared[]): Promise<Explanation> {
     const { clock, memory } = this.#deps;
-    const options: CallOptions = { deadlineAtMs: clock.monotonicMs() + this.#timeoutMs, signal: prepared.signal };
+    const options: CallOptions = {
+      deadlineAtMs: clock.monotonicMs() + this.#options.timeoutMs,
+      signal: prepared.signal,
+    };
     const only = parts.length === 1 ? parts[0] : undefined;
     const found = only === undefined ? await this.#batch(prepared, parts, options) : await this.#one(only, options);
     const { missing } = found;
@@ -55,7 +64,7 @@ export class Explainer {
       status: found.status,
       reasons: found.reasons,
       semantic: {
-        mode: prepared.namespace.semantic,
+        mode: this.#options.semanticOff === undefined ? prepared.namespace.semantic : 'off',
         domain: prepared.domain.name,
         threshold: Math.max(prepared.domain.similarityMin, prepared.controls.threshold ?? 0),
         candidates: found.candidates,
@@ -72,7 +81,7 @@ export class Explainer {
       return { status: this.#status(prepared, exact), reasons, candidates: [], missing };
     }
     const semantic = await this.#deps.lookup.explainSemantic(prepared, options);
-    if (exact === undefined) explainSemantics(prepared, semantic, reasons);
+    if (exact === undefined) this.#explainSemantics(prepared, semantic, reasons);
     const served = exact ?? (prepared.namespace.semantic === 'serve' ? semantic.hit : undefined);
     const missing = exact === undefined ? prepared : undefined;
     return { status: this.#status(prepared, served), reasons, candidates: semantic.evidence, missing };
@@ -116,6 +125,21 @@ export class Explainer {
     return undefined;
   }
 
+  #explainSemantics(prepared: Prepared, findings: SemanticFindings, reasons: string[]): void {
+    const { semanticOff } = this.#options;
+    const mode = prepared.namespace.semantic;
+    if (semanticOff !== undefined) reasons.push(`Semantic matching is off: ${semanticOff}.`);
+    else if (mode === 'off') reasons.push('Semantic matching is off in this namespace.');
+    else if (prepared.scope === '')
+      reasons.push('The last message is not plain user text, so the request takes no part in semantic reuse.');
+    else if (findings.bypass !== '') reasons.push(`The semantic look-up was not made: ${findings.bypass}.`);
+    else if (findings.evidence.length === 0) reasons.push('No stored text of the same scope is near.');
+    else if (findings.hit === undefined) reasons.push('Every near text was refused; see the candidates.');
+    else if (mode === 'observe') {
+      reasons.push('A near text would be served, but the namespace only observes semantic hits.');
+    } else reasons.push('A near text is served.');
+  }
+
   #whyNotServed(entry: Entry, prepared: Prepared): string {
     const { clock, ledger } = this.#deps;
     const nowMs = clock.wallMs();
@@ -149,16 +173,4 @@ function describeBypass(prepared: Prepared): string {
     default:
       return 'the ledger has not been read yet';
   }
-}
-
-function explainSemantics(prepared: Prepared, findings: SemanticFindings, reasons: string[]): void {
-  if (prepared.namespace.semantic === 'off') reasons.push('Semantic matching is off in this namespace.');
-  else if (prepared.scope === '')
-    reasons.push('The last message is not plain user text, so the request takes no part in semantic reuse.');
-  else if (findings.bypass !== '') reasons.push(`The semantic look-up was not made: ${findings.bypass}.`);
-  else if (findings.evidence.length === 0) reasons.push('No stored text of the same scope is near.');
-  else if (findings.hit === undefined) reasons.push('Every near text was refused; see the candidates.');
-  else if (prepared.namespace.semantic === 'observe') {
-    reasons.push('A near text would be served, but the namespace only observes semantic hits.');
-  } else reasons.push('A near text is served.');
 }

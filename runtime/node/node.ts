@@ -113,7 +113,13 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
         { clock, grid, ledger, tiers, semantic, telemetry },
         { stalenessBoundMs: cache.stalenessBoundMs, timeoutMs: GRID_CALL_MS, purgeTimeoutMs: PURGE_MS },
       ),
-      explainer: new Explainer({ clock, ledger, tiers, lookup, memory }, { timeoutMs: GRID_CALL_MS }),
+      explainer: new Explainer(
+        { clock, ledger, tiers, lookup, memory },
+        {
+          timeoutMs: GRID_CALL_MS,
+          semanticOff: semantic === undefined ? (ports.embedderMissing ?? 'no embedder') : undefined,
+        },
+      ),
       refusals,
       store,
       accounting,

@@ -246,7 +246,8 @@ describe('admin', () => {
     ['POST', '/admin/invalidate', 'read', 403],
     ['POST', '/admin/feedback', 'read', 403],
     ['GET', '/admin/config', 'write', 403],
-    ['GET', '/admin/stats', 'read', 200],
+    ['GET', '/admin/stats', 'read', 403],
+    ['GET', '/admin/stats', 'write', 200],
     ['GET', '/admin/config', 'admin', 200],
   ])('%s %s as %s: %i', async (method, path, role, status) => {
     const { url } = await start();

@@ -232,7 +232,7 @@ function nothingHere(method: string, reply: FastifyReply): RepriseError {
   if (METHODS.includes(method)) {
     return new RepriseError(
       'unknown_path',
-      'There is nothing at this path; the HTTP API is under /v1, /admin and /healthz.',
+      'There is nothing at this path. The API has /v1/chat/completions, /v1/completions, /v1/embeddings and /v1/models.',
     );
   }
   void reply.header('allow', METHODS.join(', '));

@@ -13,6 +13,7 @@ const ASSET = /\.(binpb|proto|json|html|css|svg)$/;
 const STAMP = join('dist', '.stamp.json');
 const LOCK_WAIT_MS = 15 * 60_000;
 const PROGRESS_MS = 5_000;
+const INTERRUPTED_EXIT_CODE = 130;
 const RETRY_MODEL_MS = 15 * 60_000;
 
 /** What is wrong with this Node.js; undefined when it will do. */
@@ -40,6 +41,8 @@ export function areDependenciesInstalled(root = ROOT) {
     const there = present[path];
     if (there === undefined ? optional !== true : there.version !== version || there.integrity !== integrity)
       return false;
+    // npm's list outlives an installation that was broken off and taken back.
+    if (there !== undefined && !existsSync(join(root, path, 'package.json'))) return false;
   }
   return Object.keys(present).every((path) => wanted[path] !== undefined);
 }
@@ -65,7 +68,9 @@ async function installDependencies({ root, log, env }) {
       env: { ...env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
       shell: !asScript && process.platform === 'win32',
     };
-    const result = await run(asScript ? process.execPath : 'npm', asScript ? [npm, ...args] : args, options);
+    const result = await untilTidy(log, (onSpawn) =>
+      run(asScript ? process.execPath : 'npm', asScript ? [npm, ...args] : args, { ...options, onSpawn }),
+    );
     if (result.code !== 0) throw new Error(`npm ci failed:\n${result.output.trim()}`);
   } finally {
     clearInterval(timer);
@@ -81,10 +86,30 @@ function countPackages(root) {
   }
 }
 
+/** Runs work that must not be left behind: at a signal its child is told and waited for, then the process ends. */
+async function untilTidy(log, work) {
+  let child;
+  let interrupted = false;
+  const onSignal = (signal) => {
+    if (!interrupted) log('Interrupted; waiting for npm to take back what it began …');
+    interrupted = true;
+    child?.kill(signal);
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  try {
+    const result = await work((spawned) => (child = spawned));
+    if (interrupted) process.exit(INTERRUPTED_EXIT_CODE);
+    return result;
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
+
 /** Runs a program to its end and gives its exit code and output; stdin is closed. */
-export function run(command, args, { cwd, env = process.env, shell = false } = {}) {
+export function run(command, args, { cwd, env = process.env, shell = false, onSpawn = () => {} } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, shell, stdio: ['ignore', 'pipe', 'pipe'] });
+    onSpawn(child);
     const parts = [];
     child.stdout.on('data', (part) => parts.push(part));
     child.stderr.on('data', (part) => parts.push(part));
@@ -160,8 +185,10 @@ async function fetchModel({ root, log, env }) {
     const sources = tried === undefined ? {} : { sources: [] };
     const found = await ensureEmbeddingModel({ cacheDir: join(dataDir, 'models'), log, env, ...sources });
     if (!('unavailable' in found)) rmSync(note, { force: true });
-    else if (tried === undefined) noteFailure(note, { reason: found.unavailable, baseUrl });
-    else log(`No embedding model: ${tried} (to try again now, remove ${note})`);
+    else if (tried === undefined) {
+      noteFailure(note, { reason: found.unavailable, baseUrl });
+      log(`No embedding model: ${found.unavailable}`);
+    } else log(`No embedding model: ${tried} (to try again now, remove ${note})`);
     return tried !== undefined && 'unavailable' in found ? { unavailable: tried } : found;
   } catch (error) {
     return { unavailable: error instanceof Error ? error.message : String(error) };

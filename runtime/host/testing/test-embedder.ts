@@ -32,11 +32,6 @@ export class TestEmbedder implements Embedder {
   }
 }
 
-/** Two texts of this meaning, in other words; no guard tells them apart. */
-export function inOtherWords(meaning: string, words: string): string {
-  return `${meaning} | ${words}`;
-}
-
 function vectorOf(text: string): Float32Array {
   const meaning = text.split('|', 1)[0]?.trim() ?? '';
   const own = hashed(text);

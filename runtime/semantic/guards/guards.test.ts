@@ -212,3 +212,44 @@ function lookAlikes(): readonly (readonly string[])[] {
   const rows = readFileSync(LOOK_ALIKES, 'utf8').split('\n');
   return rows.filter((row) => row !== '' && !row.startsWith('#')).map((row) => row.split('\t'));
 }
+
+describe('who acts on whom', () => {
+  const vetoed = (a: string, b: string): boolean => vetoes(a, b).length > 0;
+
+  it.each([
+    ['Does she owe him money?', 'Does he owe her money?'],
+    ['Is he taller than her?', 'Is she taller than him?'],
+    ['What did he say to her?', 'What did she say to him?'],
+    ['May I call you?', 'May you call me?'],
+    ['Which teams did Spain beat?', 'Which teams beat Spain?'],
+    ['Which countries does Germany import from?', 'Which countries import from Germany?'],
+    ['Who does Alice report to?', 'Who reports to Alice?'],
+    ['Who does the CEO answer to?', 'Who answers to the CEO?'],
+    ['What does a lion eat?', 'What eats a lion?'],
+    ['Who does Bob manage?', 'Who manages Bob?'],
+    ['Who owns Instagram?', 'What does Instagram own?'],
+    ['Do you ship to Norway?', 'Do you ship from Norway?'],
+  ])('is told apart: %s / %s', (a, b) => {
+    expect(vetoed(a, b)).toBe(true);
+    expect(vetoed(b, a)).toBe(true);
+  });
+
+  it.each([
+    ['Tell me a joke about cats', 'Tell me another joke about cats'],
+    ['Give me a random number', 'Give me one more random number'],
+    ['What should I try?', 'What else should I try?'],
+    ['Explain photosynthesis', 'Explain photosynthesis again'],
+  ])('another one is not the same one: %s / %s', (a, b) => {
+    expect(vetoed(a, b)).toBe(true);
+    expect(vetoed(b, a)).toBe(true);
+  });
+
+  it.each([
+    ['How do I reset my password?', 'Please tell me how to reset my password'],
+    ['Who wrote Hamlet?', 'Who was it who wrote Hamlet?'],
+    ['What does a visa cost?', 'What do visas cost?'],
+    ['What is the capital of France?', 'Which city is the capital of France?'],
+  ])('the same in other words passes: %s / %s', (a, b) => {
+    expect(vetoed(a, b)).toBe(false);
+  });
+});

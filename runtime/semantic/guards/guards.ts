@@ -1,8 +1,10 @@
 import type { Features } from '../features.ts';
+import { contextDiffers } from './context.ts';
 import { entitiesDiffer } from './entities.ts';
 import { polarityDiffers } from './negation.ts';
 import { numbersDiffer } from './numbers.ts';
 import { rolesDiffer } from './roles.ts';
+import { subjectsDiffer } from './subjects.ts';
 
 /** True: the stored answer mustn't be served. Pure, symmetric, defined for all features. */
 export type Guard = (a: Features, b: Features) => boolean;
@@ -12,7 +14,8 @@ export const GUARDS: ReadonlyMap<string, Guard> = new Map<string, Guard>([
   ['numbers', (a, b) => numbersDiffer(a.numbers, b.numbers)],
   ['negation', (a, b) => polarityDiffers(a, b)],
   ['entities', (a, b) => entitiesDiffer(a.words, b.words)],
-  ['roles', (a, b) => rolesDiffer(a.words, b.words)],
+  ['roles', (a, b) => rolesDiffer(a.words, b.words) || subjectsDiffer(a.words, b.words)],
+  ['context', (a, b) => contextDiffers(a.words, b.words)],
 ]);
 
 /** Names of all guards, for configuration to check against. */
