@@ -4,11 +4,15 @@ import type { JsonObject, JsonValue } from './json.ts';
 const LIVE_FIELDS: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map<string, (value: JsonValue) => boolean>([
   ['previous_response_id', isSet],
   ['conversation', isSet],
-  ['background', isTrue],
-  ['deferred', isTrue],
+  ['background', isOn],
+  ['deferred', isOn],
   ['web_search_options', isSet],
   ['search_parameters', searches],
-  ['enable_search', isTrue],
+  ['enable_search', isOn],
+  ['web_search', isOn],
+  ['search_mode', isOn],
+  ['data_sources', isOn],
+  ['mcp_servers', isOn],
   ['plugins', isFilled],
   ['connectors', isFilled],
 ]);
@@ -34,8 +38,9 @@ function isSet(value: JsonValue): boolean {
   return value !== null && value !== false && value !== '';
 }
 
-function isTrue(value: JsonValue): boolean {
-  return value === true;
+/** An empty object counts too: to some servers it means that the defaults will do. */
+function isOn(value: JsonValue): boolean {
+  return isFilled(value) && value !== 0 && value !== 'off';
 }
 
 function isFilled(value: JsonValue): boolean {

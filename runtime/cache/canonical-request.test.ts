@@ -251,6 +251,17 @@ describe('scope hash', () => {
     expect(facts(ask([part('a', { cache_control: 1 }), part('b')])).scopeBodyHash).not.toBe(two.scopeBodyHash);
   });
 
+  it('tells apart texts that are only cut elsewhere', () => {
+    fc.assert(
+      fc.property(text, text, text, (a, b, c) => {
+        const parts = (...texts: string[]): unknown => ask(texts.map((of) => ({ type: 'text', text: of })));
+        const [one, two] = [facts(parts(`${a}\n${b}`, c)), facts(parts(a, `${b}\n${c}`))];
+        expect(one.askedText).toBe(two.askedText);
+        if (one.askedText !== '') expect(one.scopeBodyHash === two.scopeBodyHash).toBe(one.bodyHash === two.bodyHash);
+      }),
+    );
+  });
+
   it('reads parts that hold lists of their own', () => {
     const odd = facts(ask([{ type: 'text', content: [1, null], text: 'a' }]));
     expect(odd.askedText).toBe('a');
@@ -270,6 +281,8 @@ describe('scope hash', () => {
     ['an assistant last', { ...CHAT, messages: [...CHAT.messages, { role: 'assistant', content: 'So' }] }],
     ['a tool last', { ...CHAT, messages: [...CHAT.messages, { role: 'tool', content: 'So', tool_call_id: 'c' }] }],
     ['no message', { ...CHAT, messages: [] }],
+    ['an echo', { ...CHAT, echo: true }],
+    ['the log probabilities of the prompt', { ...CHAT, prompt_logprobs: 0 }],
   ])('is empty with %s', (_name, body) => {
     const { scopeBodyHash, askedText } = facts(body);
     expect({ scopeBodyHash, askedText }).toEqual({ scopeBodyHash: '', askedText: '' });
@@ -292,6 +305,29 @@ describe('scope hash', () => {
     expect(facts({ model: 'm', prompt: 'One?' }, { operation }).scopeBodyHash).not.toBe(a.scopeBodyHash);
     expect(facts({ model: 'm', prompt: ['One?'] }, { operation }).scopeBodyHash).toBe('');
   });
+
+  it.each([
+    [{ echo: true }, true],
+    [{ echo: 1 }, true],
+    [{ prompt_logprobs: 0 }, true],
+    [{ echo: false, prompt_logprobs: null }, false],
+    [{ echo: null }, false],
+  ])('is empty for completions that hold their prompt: %j, %s', (extra, empty) => {
+    const found = facts({ model: 'm', prompt: 'One?', ...extra }, { operation: 'completions' });
+    expect([found.scopeBodyHash === '', found.askedText]).toEqual([empty, empty ? '' : 'One?']);
+  });
+
+  it.each([[5], [[]], [[{ role: 'user', content: 'x' }]]])(
+    'sees nothing in completions with messages %j',
+    (messages) => {
+      const of = (prompt: string): RequestFacts =>
+        facts({ model: 'm', prompt, messages }, { operation: 'completions' });
+      expect(of('One?').scopeBodyHash).toBe(of('Two?').scopeBodyHash);
+      expect(of('One?').scopeBodyHash).not.toBe(
+        facts({ model: 'm', prompt: 'One?' }, { operation: 'completions' }).scopeBodyHash,
+      );
+    },
+  );
 
   it('takes no part in embeddings', () => {
     expect(facts({ model: 'm', input: 'One?' }, { operation: 'embeddings' }).scopeBodyHash).toBe('');
@@ -397,6 +433,12 @@ describe('facts', () => {
     ['web_search_options', { web_search_options: {} }],
     ['search_parameters', { search_parameters: { mode: 'auto' } }],
     ['plugins', { plugins: [{ id: 'web' }] }],
+    ['background', { background: 'yes' }],
+    ['enable_search', { enable_search: 1 }],
+    ['data_sources', { data_sources: [{ type: 'azure_search' }] }],
+    ['web_search', { web_search: {} }],
+    ['search_mode', { search_mode: 'academic' }],
+    ['mcp_servers', { mcp_servers: [{ url: 'u' }] }],
     ['tools[1].type', { tools: [CHAT.tools[0], { type: 'web_search_preview' }] }],
     ['tools[0].type', { tools: [{ google_search: {} }] }],
   ])('bypass for %s', (field, extra) => {
@@ -409,6 +451,8 @@ describe('facts', () => {
     [{ web_search_options: null }],
     [{ search_parameters: { mode: 'off' } }],
     [{ plugins: [] }],
+    [{ enable_search: 0, background: null, web_search: false }],
+    [{ search_mode: 'off', mcp_servers: [], data_sources: '' }],
     [{ tools: [{ type: 'custom', custom: { name: 'x' } }] }],
     [{ tools: null }],
   ])('no bypass for %j', (extra) => {

@@ -51,7 +51,10 @@ export interface CanonicalRequest {
   readonly tree: JsonObject;
 }
 
-/** Stands in a scope where the asked text stood; no value in canonical form begins with it. */
+/**
+ * Stands in a scope where the asked text stood; no value in canonical form begins with it. Where the asked text is in
+ * several parts the length of each follows, so that texts that differ only in where they are cut share no scope.
+ */
 const PLACEHOLDER = '?';
 const FIELD_HASH_LENGTH = 16;
 
@@ -89,7 +92,7 @@ export function canonicalRequest(input: {
       askedModel,
       model: modelOf(tree),
       bodyHash: hash.sha256Hex(joinSegments(segments)),
-      scopeBodyHash: asked.length === 0 ? '' : hash.sha256Hex(segments.fixed.join(PLACEHOLDER)),
+      scopeBodyHash: asked.length === 0 ? '' : hash.sha256Hex(scopeText(segments, asked)),
       askedText: asked.map((part) => part.text).join('\n'),
       stream: tree.get('stream') === true,
       includeUsage: streamOptions instanceof Map && streamOptions.get('include_usage') === true,
@@ -171,7 +174,7 @@ interface AskedPart {
 
 /** Where the asked text stands; nowhere when the request takes no part in semantic reuse. */
 function askedParts(operation: Operation, tree: JsonObject): readonly AskedPart[] {
-  if (operation === 'embeddings') return [];
+  if (operation === 'embeddings' || repeatsPrompt(tree)) return [];
   if (operation === 'completions') return textsOf([[tree, 'prompt']]);
   const messages = tree.get('messages');
   const last = Array.isArray(messages) ? messages[messages.length - 1] : undefined;
@@ -184,6 +187,11 @@ function askedParts(operation: Operation, tree: JsonObject): readonly AskedPart[
     places.push([part, 'text']);
   }
   return textsOf(places);
+}
+
+/** True when the answer holds the asked text itself, or its tokens: then it answers no other wording. */
+function repeatsPrompt(tree: JsonObject): boolean {
+  return (tree.get('echo') ?? false) !== false || (tree.get('prompt_logprobs') ?? null) !== null;
 }
 
 function textsOf(places: readonly [JsonObject, string][]): readonly AskedPart[] {
@@ -208,6 +216,15 @@ function joinSegments(segments: Segments): string {
   let text = segments.fixed[0] as string;
   for (let i = 0; i < segments.asked.length; i++) {
     text += (segments.asked[i] as string) + (segments.fixed[i + 1] as string);
+  }
+  return text;
+}
+
+function scopeText(segments: Segments, asked: readonly AskedPart[]): string {
+  if (asked.length === 1) return segments.fixed.join(PLACEHOLDER);
+  let text = segments.fixed[0] as string;
+  for (let i = 0; i < asked.length; i++) {
+    text += `${PLACEHOLDER}${(asked[i] as AskedPart).text.length}${segments.fixed[i + 1] as string}`;
   }
   return text;
 }
@@ -240,7 +257,7 @@ class SegmentWriter {
       before = ',';
       const value = tree.get(name) as JsonValue;
       if (name === 'model') this.#text += canonicalJson(value);
-      else if (this.#parts.length > 0 && name === 'messages') this.#messages(value as JsonValue[]);
+      else if (name === 'messages' && this.#asksInMessages(tree)) this.#messages(value as JsonValue[]);
       else this.#member(tree, name, value);
     }
     this.#text += '}';
@@ -248,6 +265,11 @@ class SegmentWriter {
 
   end(): Segments {
     return { fixed: [...this.#fixed, this.#text], asked: this.#asked };
+  }
+
+  /** False for a prompt, which the body itself holds: then a member named `messages` means nothing. */
+  #asksInMessages(tree: JsonObject): boolean {
+    return this.#parts.length > 0 && this.#parts[0]?.holder !== tree;
   }
 
   /** Asked text is in the last message only. */

@@ -23,6 +23,12 @@ describe('compileBlankRules', () => {
     ['([a-z]+\\d)*x'],
     ['((a+)b){2,}'],
     ['(a)\\1'],
+    ['(?:a?){9}b'],
+    ['(?:a{1,3}){2,9}b'],
+    ['(?:a|aa){30}b'],
+    ['((a?){4}b?){4}c'],
+    ['(?:a?b?){2,}c'],
+    [`(?:a?){${'0'.repeat(60)}50}b`],
     ['x'.repeat(2_000)],
   ])('refuses /%s/', (pattern) => {
     expect(outcome(pattern)).toBe('refused');
@@ -34,6 +40,9 @@ describe('compileBlankRules', () => {
     ['req_[A-Za-z0-9]+'],
     ['[(a+)]+'],
     ['(?:Mon|Tue)day'],
+    ['(?:\\d{1,3}\\.){3}\\d{1,3}'],
+    ['(?:[0-9a-f]{2}:){15}[0-9a-f]{2}'],
+    ['x(?:a?b){8}'],
   ])('accepts /%s/', (pattern) => {
     expect(outcome(pattern)).toBe('accepted');
   });
@@ -44,6 +53,12 @@ describe('compileBlankRules', () => {
       { pattern: 'b', replacement: 'c' },
     ]);
     expect(blank?.('1b2b')).toBe('$&c$&c');
+  });
+
+  it('leaves text longer than 16 KiB as it is', () => {
+    const blank = compileBlankRules([{ pattern: 'a', replacement: 'b' }]);
+    expect(blank?.('a'.repeat(16_384))).toBe('b'.repeat(16_384));
+    expect(blank?.('a'.repeat(16_385))).toBe('a'.repeat(16_385));
   });
 
   it('is nothing without rules', () => {

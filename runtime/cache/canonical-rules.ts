@@ -33,6 +33,12 @@ export interface CompiledRules {
 const PATTERN_LENGTH_MAX = 1_000;
 const BLANK_RULES_MAX = 32;
 
+/** UTF-16 code units. Longer text is left as it is: a rule's time may grow with the square of the text's length. */
+const BLANKED_LENGTH_MAX = 16_384;
+
+/** Rounds that a group may have whose match varies in length; each round multiplies the ways to match it. */
+const VARYING_ROUNDS_MAX = 8;
+
 const compiled = new WeakMap<RequestRules, CompiledRules>();
 
 /** Rules made ready, once for each rules object. Fails with `config_invalid`. */
@@ -52,14 +58,16 @@ export function compileRules(rules: RequestRules): CompiledRules {
 }
 
 /**
- * One function for all blank rules, applied in order; undefined for none. Fails with `config_invalid` on a pattern
- * that doesn't compile, matches the empty string, refers back, or repeats a repetition or a choice (its time could explode).
+ * One function for all blank rules, applied in order; undefined for none. Text longer than 16 KiB (16,384 UTF-16 code
+ * units) comes back as it is. Fails with `config_invalid` on a pattern that doesn't compile, matches the empty string,
+ * refers back, or repeats a repetition, a choice or an optional part more than 8 times (its time could explode).
  */
 export function compileBlankRules(rules: readonly BlankRule[]): ((text: string) => string) | undefined {
   if (rules.length === 0) return undefined;
   if (rules.length > BLANK_RULES_MAX) throw invalid(`There are more than ${BLANK_RULES_MAX} blank rules.`);
   const steps = rules.map((rule) => ({ pattern: compilePattern(rule.pattern), replacement: rule.replacement }));
   return (text) => {
+    if (text.length > BLANKED_LENGTH_MAX) return text;
     let out = text;
     for (const { pattern, replacement } of steps) out = out.replace(pattern, () => replacement);
     return out;
@@ -81,10 +89,18 @@ function compilePattern(source: string): RegExp {
   return pattern;
 }
 
-/** True when a group that holds an unbounded repetition, or alternatives, is itself repeated without bound. */
+/** A group of a pattern, as far as it is read. */
+interface Group {
+  /** Its matches may differ in length, or be found in several ways. */
+  varies: boolean;
+  /** The most rounds of a varying part in it: nested groups multiply. */
+  rounds: number;
+}
+
+/** True when a group that holds a repetition, an optional part or alternatives is itself repeated too often. */
 function repeatsRepetition(source: string): boolean {
-  const groups: boolean[] = [];
-  let risky = false;
+  const outer: Group[] = [];
+  let group: Group = { varies: false, rounds: 1 };
   let inClass = false;
   for (let i = 0; i < source.length; i++) {
     const c = source.charAt(i);
@@ -92,19 +108,34 @@ function repeatsRepetition(source: string): boolean {
     else if (inClass) inClass = c !== ']';
     else if (c === '[') inClass = true;
     else if (c === '(') {
-      groups.push(risky);
-      risky = false;
+      outer.push(group);
+      group = { varies: false, rounds: 1 };
+      // What follows, as in `(?:`, is the group's kind.
+      if (source.charAt(i + 1) === '?') i++;
     } else if (c === ')') {
-      if (risky && isUnbounded(source, i + 1)) return true;
-      risky ||= groups.pop() ?? false;
-    } else if (c === '|' || isUnbounded(source, i)) risky = true;
+      const rounds = group.varies ? group.rounds * quantifierAt(source, i + 1).max : 1;
+      if (rounds > VARYING_ROUNDS_MAX) return true;
+      const around = outer.pop() ?? { varies: false, rounds: 1 };
+      group = { varies: around.varies || group.varies, rounds: Math.max(around.rounds, rounds, 1) };
+    } else if (c === '|') group.varies = true;
+    else {
+      const { min, max } = quantifierAt(source, i);
+      if (min !== max) group.varies = true;
+    }
   }
   return false;
 }
 
-/** True when an unbounded quantifier, or one that allows hundreds of rounds, stands at `at`. */
-function isUnbounded(source: string, at: number): boolean {
-  return /^(?:[*+]|\{\d*,\}|\{\d*,?\d{3,}\})/.test(source.slice(at, at + 24));
+/** How often what stands before `at` may occur; once where no quantifier stands there. */
+function quantifierAt(source: string, at: number): { readonly min: number; readonly max: number } {
+  const c = source.charAt(at);
+  if (c === '*' || c === '+') return { min: 0, max: Infinity };
+  if (c === '?') return { min: 0, max: 1 };
+  const bounds = c === '{' ? /^\{(\d+)(,?)(\d*)\}/.exec(source.slice(at)) : null;
+  if (bounds === null) return { min: 1, max: 1 };
+  const min = Number(bounds[1]);
+  if (bounds[2] === '') return { min, max: min };
+  return { min, max: bounds[3] === '' ? Infinity : Number(bounds[3]) };
 }
 
 function plainObject(value: Readonly<Record<string, unknown>>, what: string): JsonObject {

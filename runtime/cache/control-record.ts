@@ -31,6 +31,9 @@ export class ControlRecord<T> {
   readonly #shape: ControlShape<T>;
   #current: Versioned<T>;
   #revision = -1;
+  /** True while memory and disk hold a change that the grid doesn't. */
+  #unpublished = false;
+  #last: Promise<void> = Promise.resolve();
 
   constructor(
     name: string,
@@ -52,23 +55,21 @@ export class ControlRecord<T> {
   }
 
   /** Reads disk, then grid; the disk's copy serves alone while the grid is away. */
-  async load(options: CallOptions): Promise<void> {
-    const kept = await this.#deps.storage?.read(this.#fileName);
-    if (kept !== undefined) this.#adopt(this.#decode(kept));
-    await this.sync(options);
+  load(options: CallOptions): Promise<void> {
+    return this.#inTurn(async () => {
+      const kept = await this.#deps.storage?.read(this.#fileName);
+      const decoded = kept === undefined ? undefined : this.#decode(kept);
+      if (decoded !== undefined) {
+        this.#current = decoded;
+        this.#unpublished = decoded.unpublished;
+      }
+      await this.#sync(options);
+    });
   }
 
   /** Brings memory, disk and grid to one value; fails as the grid does. */
-  async sync(options: CallOptions): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-      const stored = await this.#deps.grid.get('control', this.name, options);
-      const theirs = stored === undefined ? undefined : this.#decode(stored.value);
-      this.#adopt(theirs);
-      if (theirs !== undefined && theirs.version >= this.#current.version) break;
-      if (theirs === undefined && this.#current.version === 0) break;
-      if (await this.#write(this.#current, stored?.version, options)) break;
-    }
-    await this.#keep();
+  sync(options: CallOptions): Promise<void> {
+    return this.#inTurn(() => this.#sync(options));
   }
 
   /** Reads the grid again when the ledger changed since: another node may have marked its change of this record. */
@@ -79,26 +80,40 @@ export class ControlRecord<T> {
     this.#revision = revision;
   }
 
-  /** Applies `change` here, on disk, in the grid, and marks it. Fails when the grid or the ledger could not be written. */
+  /** Applies `change` here, on disk, in the grid, and marks it. Fails when grid or ledger could not be written; it is kept then, and published later. */
   async update(change: (value: T) => T, options: CallOptions): Promise<void> {
-    this.#current = { version: this.#current.version + 1, value: change(this.#current.value) };
-    await this.#keep();
+    await this.#inTurn(async () => {
+      this.#current = { version: this.#current.version + 1, value: change(this.#current.value) };
+      this.#unpublished = true;
+      await this.#keep();
+      await this.#sync(options);
+    });
+    await this.#deps.ledger.append(controlName(this.name), 'hard', options);
+  }
+
+  async #sync(options: CallOptions): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       const stored = await this.#deps.grid.get('control', this.name, options);
       const theirs = stored === undefined ? undefined : this.#decode(stored.value);
-      if (theirs !== undefined && theirs.version >= this.#current.version) {
-        this.#current = {
-          version: theirs.version + 1,
-          value: this.#shape.merge(theirs.value, this.#current.value),
-        };
+      if (theirs !== undefined) this.#adopt(theirs);
+      const isPublished = !this.#unpublished && (theirs !== undefined || this.#current.version === 0);
+      if (isPublished && (theirs?.version ?? 0) >= this.#current.version) break;
+      if (await this.#write(this.#current, stored?.version, options)) {
+        this.#unpublished = false;
+        break;
       }
-      if (await this.#write(this.#current, stored?.version, options)) break;
       if (attempt >= ATTEMPTS_MAX) {
         throw new RepriseError('grid_unavailable', `The control record '${this.name}' kept changing; try again.`);
       }
     }
     await this.#keep();
-    await this.#deps.ledger.append(controlName(this.name), 'hard', options);
+  }
+
+  /** One reader or writer at a time: between reading the grid and writing it, nothing else changes what this node holds. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
   }
 
   get #fileName(): string {
@@ -111,29 +126,34 @@ export class ControlRecord<T> {
     return (await this.#deps.grid.replaceIfSame('control', version, item, options)) !== undefined;
   }
 
-  #adopt(other: Versioned<T> | undefined): void {
-    if (other === undefined || other.version < this.#current.version) return;
-    if (other.version > this.#current.version) this.#current = other;
-    else this.#current = { version: other.version, value: this.#shape.merge(other.value, this.#current.value) };
+  /** A change of ours that isn't in the grid yet is merged into what is there, whatever the versions. */
+  #adopt(theirs: Versioned<T>): void {
+    if (this.#unpublished || theirs.version === this.#current.version) {
+      const version = Math.max(theirs.version + (this.#unpublished ? 1 : 0), this.#current.version);
+      this.#current = { version, value: this.#shape.merge(theirs.value, this.#current.value) };
+    } else if (theirs.version > this.#current.version) this.#current = theirs;
   }
 
   async #keep(): Promise<void> {
-    if (this.#current.version > 0) await this.#deps.storage?.write(this.#fileName, encode(this.#current));
+    if (this.#current.version === 0) return;
+    const kept = encode({ ...this.#current, unpublished: this.#unpublished });
+    await this.#deps.storage?.write(this.#fileName, kept);
   }
 
-  #decode(bytes: Uint8Array): Versioned<T> | undefined {
+  #decode(bytes: Uint8Array): (Versioned<T> & { readonly unpublished: boolean }) | undefined {
     try {
       const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
       if (typeof parsed !== 'object' || parsed === null || !('version' in parsed) || !('value' in parsed))
         return undefined;
       const value = this.#shape.parse(parsed.value);
-      return typeof parsed.version === 'number' && value !== undefined ? { version: parsed.version, value } : undefined;
+      if (typeof parsed.version !== 'number' || value === undefined) return undefined;
+      return { version: parsed.version, value, unpublished: 'unpublished' in parsed && parsed.unpublished === true };
     } catch {
       return undefined;
     }
   }
 }
 
-function encode<T>(versioned: Versioned<T>): Uint8Array {
+function encode<T>(versioned: Versioned<T> & { readonly unpublished?: boolean }): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(versioned));
 }

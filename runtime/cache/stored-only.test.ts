@@ -44,6 +44,10 @@ describe('whole answers', () => {
     ['not JSON', 'malformed', 'chat.completions', '<html>'],
     ['no object', 'malformed', 'chat.completions', '[]'],
     ['an error', 'error', 'chat.completions', { error: { message: 'x' }, choices: [choice] }],
+    ['an object that is an error', 'error', 'chat.completions', { object: 'error', choices: [choice] }],
+    ['a choice that stands twice', 'miscounted', 'chat.completions', { choices: [choice, choice] }],
+    ['a choice missing', 'miscounted', 'chat.completions', { choices: [{ ...choice, index: 1 }] }],
+    ['half an index', 'miscounted', 'chat.completions', { choices: [{ ...choice, index: 0.5 }] }],
     ['no choices', 'malformed', 'chat.completions', {}],
     ['empty choices', 'empty', 'chat.completions', { choices: [] }],
     ['no message', 'malformed', 'chat.completions', { choices: [{ finish_reason: 'stop' }] }],
@@ -67,6 +71,10 @@ describe('recorded streams', () => {
     ['two choices', [chunk(null, 1), chunk('stop', 0), chunk('stop', 1)]],
     ['usage last', [chunk('stop'), { choices: [], usage: { prompt_tokens: 1 } }]],
     ['an extension first', [{ prompt_filter_results: [] }, chunk('stop')]],
+    [
+      'the end said twice',
+      [chunk('stop'), { choices: [{ delta: { role: 'assistant', content: '' }, finish_reason: 'stop' }] }],
+    ],
   ])('are stored: %s', (_name, events) => {
     expect(isStorable('chat.completions', 'stream', recording(...events))).toBe(true);
   });
@@ -77,6 +85,15 @@ describe('recorded streams', () => {
     ['a choice that never ended', 'unfinished', recording(chunk('stop', 0), chunk(null, 1))],
     ['a filter', 'filtered', recording(chunk('content_filter'))],
     ['an error', 'error', recording(chunk(null), { error: { message: 'x' } }, chunk('stop'))],
+    ['an object that is an error', 'error', recording(chunk('stop'), { object: 'error', message: 'x' })],
+    ['a filter, then an end', 'filtered', recording(chunk('content_filter'), { choices: [{ finish_reason: 'stop' }] })],
+    ['an end, then a filter', 'filtered', recording(chunk('stop'), { choices: [{ finish_reason: 'content_filter' }] })],
+    ['two ends', 'malformed', recording(chunk('stop'), { choices: [{ finish_reason: 'length' }] })],
+    ['text after the end', 'malformed', recording(chunk('stop'), chunk(null))],
+    ['a delta that is no object', 'malformed', recording({ choices: [{ index: 0, delta: 5, finish_reason: 'stop' }] })],
+    ['usage twice', 'malformed', recording(chunk('stop'), ...[1, 2].map(() => ({ choices: [], usage: {} })))],
+    ['a choice missing', 'miscounted', recording(chunk('stop', 1))],
+    ['half an index', 'miscounted', recording(chunk('stop', 0), chunk('stop', 0.5))],
     ['not JSON', 'malformed', recording(chunk('stop'), '{"choices":')],
     ['a cut', 'malformed', recording(chunk('stop')).subarray(0, -1)],
   ] as const)('are not stored: %s', (_name, refusal, payload) => {
@@ -85,6 +102,23 @@ describe('recorded streams', () => {
 
   it('are never embeddings', () => {
     expect(isStorable('embeddings', 'stream', recording(chunk('stop')))).toBe(false);
+  });
+});
+
+describe('the number of choices asked for', () => {
+  const answers = [
+    ['body', body({ choices: [choice, { ...choice, index: 1 }] })],
+    ['stream', recording(chunk('stop', 1), chunk('stop', 0))],
+  ] as const;
+
+  it.each(answers)('decides whether a %s is stored', (kind, payload) => {
+    const refusals = [1, 2, 3, undefined].map((n) => summarizeAnswer('chat.completions', kind, payload, n).refusal);
+    expect(refusals).toEqual(['miscounted', '', 'miscounted', '']);
+  });
+
+  it('says nothing of embeddings', () => {
+    const payload = body({ data: [0, 1].map((index) => ({ index, embedding: [1] })) });
+    expect(summarizeAnswer('embeddings', 'body', payload, 1).refusal).toBe('');
   });
 });
 

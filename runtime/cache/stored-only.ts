@@ -32,17 +32,36 @@ const COMPLETE_REASONS: ReadonlySet<string> = new Set([
 const NO_USAGE: Usage = Object.freeze({ promptTokens: 0, completionTokens: 0 });
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
+interface CountedSummary extends AnswerSummary {
+  /** Choices in the answer. */
+  readonly choices: number;
+}
+
 interface Remembered {
   readonly operation: Operation;
   readonly kind: 'body' | 'stream';
-  readonly summary: AnswerSummary;
+  readonly summary: CountedSummary;
 }
 
 /** By the payload's identity, since several steps ask about the same immutable answer. */
 const summaries = new WeakMap<Uint8Array, Remembered>();
 
-/** Reads a whole answer: may it be stored, and what does it report. Never throws. */
-export function summarizeAnswer(operation: Operation, kind: 'body' | 'stream', payload: Uint8Array): AnswerSummary {
+/**
+ * Reads a whole answer: may it be stored, and what does it report. `expectedChoices` is the number of choices asked
+ * for: an answer with fewer or more is refused; without it any number will do. Never throws.
+ */
+export function summarizeAnswer(
+  operation: Operation,
+  kind: 'body' | 'stream',
+  payload: Uint8Array,
+  expectedChoices?: number,
+): AnswerSummary {
+  const summary = countedSummary(operation, kind, payload);
+  if (summary.refusal !== '' || operation === 'embeddings') return summary;
+  return summary.choices === (expectedChoices ?? summary.choices) ? summary : { ...summary, refusal: 'miscounted' };
+}
+
+function countedSummary(operation: Operation, kind: 'body' | 'stream', payload: Uint8Array): CountedSummary {
   const known = summaries.get(payload);
   if (known !== undefined && known.operation === operation && known.kind === kind) return known.summary;
   const summary = kind === 'body' ? summarizeBody(operation, payload) : summarizeStream(operation, payload);
@@ -62,11 +81,15 @@ export function readUsage(operation: Operation, kind: 'body' | 'stream', payload
 
 type Plain = Readonly<Record<string, unknown>>;
 
-function summarizeBody(operation: Operation, payload: Uint8Array): AnswerSummary {
+function summarizeBody(operation: Operation, payload: Uint8Array): CountedSummary {
   const body = parsePlain(payload);
-  if (body === undefined) return { refusal: 'malformed', usage: NO_USAGE, model: '', systemFingerprint: '' };
+  if (body === undefined) {
+    return { refusal: 'malformed', usage: NO_USAGE, model: '', systemFingerprint: '', choices: 0 };
+  }
+  const choices = body['choices'];
   return {
     refusal: bodyRefusal(operation, body),
+    choices: Array.isArray(choices) ? choices.length : 0,
     usage: usageOf(body) ?? NO_USAGE,
     model: textOf(body['model']),
     systemFingerprint: textOf(body['system_fingerprint']),
@@ -74,19 +97,33 @@ function summarizeBody(operation: Operation, payload: Uint8Array): AnswerSummary
 }
 
 function bodyRefusal(operation: Operation, body: Plain): AnswerSummary['refusal'] {
-  if (isPresent(body['error'])) return 'error';
+  if (tellsOfError(body)) return 'error';
   if (operation === 'embeddings') return embeddingsRefusal(body['data']);
   const choices = body['choices'];
   if (!Array.isArray(choices)) return 'malformed';
   if (choices.length === 0) return 'empty';
-  for (const choice of choices as unknown[]) {
+  const indexes = new Set<unknown>();
+  for (let i = 0; i < choices.length; i++) {
+    const choice: unknown = choices[i];
     if (!isPlain(choice)) return 'malformed';
+    indexes.add(choice['index'] ?? i);
     const answer = operation === 'completions' ? typeof choice['text'] === 'string' : isPlain(choice['message']);
     if (!answer) return 'malformed';
     const refusal = reasonRefusal(choice['finish_reason']);
     if (refusal !== '') return refusal;
   }
-  return '';
+  return indexes.size === choices.length && isNumberedOff(indexes) ? '' : 'miscounted';
+}
+
+/** True for exactly the indexes 0, 1 … as many as there are. */
+function isNumberedOff(indexes: { readonly size: number; has(index: number): boolean }): boolean {
+  for (let i = 0; i < indexes.size; i++) if (!indexes.has(i)) return false;
+  return true;
+}
+
+/** Some servers tell of an error with `error`, others with an object that says it is one. */
+function tellsOfError(answer: Plain): boolean {
+  return isPresent(answer['error']) || answer['object'] === 'error';
 }
 
 function embeddingsRefusal(data: unknown): AnswerSummary['refusal'] {
@@ -103,9 +140,10 @@ function embeddingsRefusal(data: unknown): AnswerSummary['refusal'] {
   return seen.size === data.length ? '' : 'miscounted';
 }
 
-function summarizeStream(operation: Operation, recording: Uint8Array): AnswerSummary {
+function summarizeStream(operation: Operation, recording: Uint8Array): CountedSummary {
   const ranges = eventRanges(recording);
-  const reasons = new Map<number, unknown>();
+  const endings = new Map<number, string>();
+  let usageEvents = 0;
   let refusal: AnswerSummary['refusal'] = ranges === undefined || operation === 'embeddings' ? 'malformed' : '';
   let usage = NO_USAGE;
   let model = '';
@@ -117,26 +155,54 @@ function summarizeStream(operation: Operation, recording: Uint8Array): AnswerSum
       usage = usageOf(event) ?? usage;
       model = textOf(event['model']) || model;
       systemFingerprint = textOf(event['system_fingerprint']) || systemFingerprint;
-      if (isPresent(event['error'])) refusal ||= 'error';
-      else if (!noteReasons(event['choices'], reasons)) refusal ||= 'malformed';
+      if (isUsageEvent(event)) usageEvents++;
+      if (tellsOfError(event)) refusal ||= 'error';
+      else refusal ||= noteChoices(operation, event['choices'], endings);
     }
   }
-  if (refusal === '' && reasons.size === 0) refusal = 'empty';
-  for (const reason of reasons.values()) refusal ||= reasonRefusal(reason);
-  return { refusal, usage, model, systemFingerprint };
+  if (refusal === '' && endings.size === 0) refusal = 'empty';
+  for (const reason of endings.values()) refusal ||= reasonRefusal(reason);
+  // An entry knows the place of one usage event only: that which clients that didn't ask for usage don't get.
+  if (usageEvents > 1) refusal ||= 'malformed';
+  if (!isNumberedOff(endings)) refusal ||= 'miscounted';
+  return { refusal, usage, model, systemFingerprint, choices: endings.size };
 }
 
-/** Remembers how each choice ended, null while it didn't. An event without choices is somebody's extension. */
-function noteReasons(choices: unknown, reasons: Map<number, unknown>): boolean {
-  if (choices === undefined || choices === null) return true;
-  if (!Array.isArray(choices)) return false;
+/**
+ * Remembers how each choice first ended, with an empty text while it didn't, and refuses what contradicts or follows
+ * an end. An event without choices is somebody's extension.
+ */
+function noteChoices(operation: Operation, choices: unknown, endings: Map<number, string>): AnswerSummary['refusal'] {
+  if (choices === undefined || choices === null) return '';
+  if (!Array.isArray(choices)) return 'malformed';
   for (const choice of choices as unknown[]) {
-    if (!isPlain(choice)) return false;
+    if (!isPlain(choice)) return 'malformed';
     const index = choice['index'] ?? 0;
-    if (typeof index !== 'number') return false;
-    reasons.set(index, choice['finish_reason'] ?? reasons.get(index) ?? null);
+    const piece = choice[operation === 'completions' ? 'text' : 'delta'] ?? '';
+    const reason = choice['finish_reason'] ?? '';
+    if (typeof index !== 'number' || typeof reason !== 'string') return 'malformed';
+    if (piece !== '' && (operation === 'completions' ? typeof piece !== 'string' : !isPlain(piece))) return 'malformed';
+    const ending = endings.get(index) ?? '';
+    if (ending === '') endings.set(index, reason);
+    else if (addsToAnswer(piece)) return 'malformed';
+    else if (reason !== '' && reason !== ending) return reasonRefusal(ending) || reasonRefusal(reason) || 'malformed';
   }
-  return true;
+  return '';
+}
+
+/** True when a piece of an answer says anything; its role is no news. */
+function addsToAnswer(piece: unknown): boolean {
+  if (!isPlain(piece)) return piece !== '';
+  return Object.entries(piece).some(([name, value]) => {
+    if (name === 'role' || !isPresent(value) || value === '') return false;
+    return !(Array.isArray(value) && value.length === 0);
+  });
+}
+
+/** True for an event with usage and no choice. */
+function isUsageEvent(event: Plain): boolean {
+  const choices = event['choices'];
+  return Array.isArray(choices) && choices.length === 0 && isPlain(event['usage']);
 }
 
 function reasonRefusal(reason: unknown): '' | 'unfinished' | 'filtered' {

@@ -77,8 +77,8 @@ export async function assemble(
     models: (local) => {
       const upstreams = new Map(overrides.upstreams);
       if (local !== undefined) upstreams.set(LOCAL_EMBEDDER, local);
-      const rules = localRules(config, local !== undefined);
       const { defaultUpstream } = overrides;
+      const rules = localRules(config, defaultUpstream ?? config.defaultUpstream, local !== undefined);
       const further = defaultUpstream === undefined ? { upstreams, rules } : { upstreams, rules, defaultUpstream };
       router = configuredModels(config, { clock, telemetry }, further);
       return router;
@@ -105,7 +105,7 @@ function localRole(config: Config): Role {
 }
 
 /** The node's own embedder answers to its name on `/v1/embeddings`, after every configured rule. */
-function localRules(config: Config, isThere: boolean): ModelRule[] {
+function localRules(config: Config, defaultUpstream: string, isThere: boolean): ModelRule[] {
   if (!isThere) return [];
   const operations: readonly Operation[] = ['embeddings'];
   const rule: Omit<ModelRule, 'match'> = {
@@ -118,7 +118,7 @@ function localRules(config: Config, isThere: boolean): ModelRule[] {
     price: { promptPerMillion: 0, completionPerMillion: 0 },
   };
   const named = [{ ...rule, match: config.embedder.name }];
-  return config.defaultUpstream === DEMO_UPSTREAM ? [...named, { ...rule, match: '*' }] : named;
+  return defaultUpstream === DEMO_UPSTREAM ? [...named, { ...rule, match: '*' }] : named;
 }
 
 function embedderOf(

@@ -1,7 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RequestRecord } from '../../clients/gateway/index.ts';
 import { RequestLog } from './request-log.ts';
 
@@ -31,6 +30,10 @@ function linesOf(act: (log: RequestLog) => void): string[] {
 }
 
 describe('RequestLog', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it('writes what the logger would', () => {
     const text = fc.string({ unit: 'binary' });
     const records = fc.record({ requestId: text, method: text, detail: text, tenant: text, model: text });
@@ -46,14 +49,16 @@ describe('RequestLog', () => {
     );
   });
 
-  it('hands the lines of one turn over together', async () => {
+  it('hands the lines of a short while over together', () => {
+    vi.useFakeTimers();
     const writes: string[] = [];
     const log = new RequestLog({ write: (lines) => writes.push(lines) });
     log.add(RECORD);
+    vi.advanceTimersByTime(10);
     log.add({ ...RECORD, requestId: 'abc-2' });
-    await turn();
+    vi.advanceTimersByTime(10);
     log.add({ ...RECORD, requestId: 'abc-3' });
-    await turn();
+    vi.advanceTimersByTime(20);
     const ids = writes.map((lines) => [...lines.matchAll(/abc-\d/g)].map(String));
     expect(ids).toEqual([['abc-1', 'abc-2'], ['abc-3']]);
   });

@@ -7,15 +7,17 @@ export interface LineSink {
 
 /** The level number of `info`, as the logger writes it. */
 const INFO = 30;
-/** Lines that wait for the end of a turn of the event loop; past it they leave at once. */
+/** How long a line waits for others. */
+const WAIT_MS = 20;
+/** Lines that wait; past it they leave at once. */
 const WAITING_MAX = 1_024;
 const QUOTED_MAX = 256;
 const QUOTED_CHARACTERS_MAX = 256;
 const MILLISECONDS_TEXT = '000Z';
 
 /**
- * One log line a request, in the logger's own format. Lines of one turn of the event loop leave together: the sink measures
- * all that it holds on each write, which costs more than the line itself.
+ * One log line a request, in the logger's own format. Lines of a short while leave together: the sink measures all that it
+ * holds on each write, which costs more than the line itself.
  */
 export class RequestLog {
   readonly #sink: LineSink;
@@ -37,7 +39,7 @@ export class RequestLog {
     if (this.#waiting.length >= WAITING_MAX) this.flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(this.#onTurn);
+    setTimeout(this.#onTime, WAIT_MS).unref();
   }
 
   /** Hands over what waits. */
@@ -48,7 +50,7 @@ export class RequestLog {
     this.#sink.write(waiting.join(''));
   }
 
-  readonly #onTurn = (): void => {
+  readonly #onTime = (): void => {
     this.#isScheduled = false;
     this.flush();
   };

@@ -185,6 +185,7 @@ export class Completions {
 
   /** Fetches a fresh answer for a stale one that was just served; joins a call that is under way. */
   #refresh(prepared: Prepared): void {
+    if (prepared.controls.onlyIfCached === true || !this.#deps.store.wanted(prepared)) return;
     this.#deps.background('refresh', async () => {
       const own = prepared.with({}, { signal: new AbortController().signal });
       const state: LeadState = { found: undefined };

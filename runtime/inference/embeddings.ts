@@ -138,14 +138,7 @@ export class Embeddings {
       throw new RepriseError('not_cached', 'Not every item is in the cache and the request said only-if-cached.');
     }
     const alone = prepared.bypass !== '' || prepared.controls.noCache === true || prepared.controls.noStore === true;
-    const position = this.#deps.ledger.flightPosition({ ...prepared.parts, key: prepared.key });
-    const byKey = new Map<string, Slot[]>();
-    for (const slot of missing) {
-      const id = `${slot.prepared.key}@${position}`;
-      const same = byKey.get(id);
-      if (same === undefined) byKey.set(id, [slot]);
-      else same.push(slot);
-    }
+    const byKey = this.#byFlight(missing);
     const results = await this.#flights.fetch([...byKey.keys()], {
       alone,
       signal: prepared.signal,
@@ -166,8 +159,44 @@ export class Embeddings {
     }
   }
 
+  /** Slots by flight: an item that was invalidated never joins a call from before. */
+  #byFlight(slots: readonly Slot[]): Map<string, Slot[]> {
+    const byFlight = new Map<string, Slot[]>();
+    for (const slot of slots) {
+      const { key, parts } = slot.prepared;
+      const id = `${key}@${this.#deps.ledger.flightPosition({ ...parts, key })}`;
+      const same = byFlight.get(id);
+      if (same === undefined) byFlight.set(id, [slot]);
+      else same.push(slot);
+    }
+    return byFlight;
+  }
+
+  /** Fetches fresh vectors for stale ones that were just served; joins what is under way. */
+  #refresh(prepared: Prepared, slots: readonly Slot[]): void {
+    const stale = slots.filter((slot) => slot.source === 'stale');
+    if (stale.length === 0 || prepared.controls.onlyIfCached === true || !this.#deps.store.wanted(prepared)) return;
+    const byFlight = this.#byFlight(stale);
+    this.#deps.background('refresh', async () => {
+      await this.#flights.fetch([...byFlight.keys()], {
+        alone: false,
+        signal: new AbortController().signal,
+        lead: (ids, signal) =>
+          this.#call(
+            prepared,
+            ids.map((id) => byFlight.get(id)![0]!),
+            signal,
+          ),
+      });
+    });
+  }
+
   /** One upstream call for the items that nobody else is fetching. */
-  async #call(prepared: Prepared, slots: readonly Slot[], signal: AbortSignal): Promise<readonly EmbeddingItem[]> {
+  async #call(
+    prepared: Prepared,
+    slots: readonly Slot[],
+    signal: AbortSignal,
+  ): Promise<{ values: readonly EmbeddingItem[]; settled: Promise<void> }> {
     const { clock, accounting, credentials } = this.#deps;
     const { identity, resolved } = prepared;
     const startedAtMs = clock.monotonicMs();
@@ -191,10 +220,10 @@ export class Embeddings {
       accounting.modelCall({ operation: 'embeddings', result: 'ok', ms: modelMs, billed, cost });
       if (identity.credential !== undefined) credentials?.accepted(identity.credential, startedAtMs);
       // One task for the whole batch: the store queue bounds what waits.
-      this.#deps.background('store', async () => {
-        await Promise.all(items.map((item, index) => this.#offer(slots[index]!, item, calledAtMs, modelMs)));
-      });
-      return items;
+      const stores = items.map((item, index) => this.#offer(slots[index]!, item, calledAtMs, modelMs));
+      const settled = Promise.all(stores).then(() => undefined);
+      this.#deps.background('store', () => settled);
+      return { values: items, settled: settled.catch(() => undefined) };
     } catch (error) {
       const coded = toRepriseError(error);
       const result = signal.aborted ? 'cancelled' : coded.code;
@@ -229,6 +258,7 @@ export class Embeddings {
     const served = items.reduce((sum, item) => addUsage(sum, item.usage), NO_USAGE);
     const billed = called.reduce((sum, slot) => addUsage(sum, slot.item!.usage), NO_USAGE);
     for (const slot of slots) this.#count(prepared, slot, bypass);
+    this.#refresh(prepared, slots);
     return {
       status: this.#status(prepared, slots, called.length, bypass),
       contentType: 'application/json',

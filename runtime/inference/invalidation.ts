@@ -84,7 +84,7 @@ export class Invalidation {
 
   /** Removes the bytes too: by key, or by a walk over all entries. Bounded by a deadline; what is left is invalid anyway. */
   async #purge(request: InvalidateRequest): Promise<number> {
-    const { clock, tiers, grid } = this.#deps;
+    const { clock, tiers } = this.#deps;
     const options: CallOptions = { deadlineAtMs: clock.monotonicMs() + this.#options.purgeTimeoutMs };
     const { target } = request;
     if (target.kind === 'entry') {
@@ -92,7 +92,22 @@ export class Invalidation {
       return entry !== undefined && (await this.#remove(entry, options)) ? 1 : 0;
     }
     const tenant = target.kind === 'tenant' ? target.tenant : (request.tenant ?? request.identity.tenant);
-    let removed = 0;
+    const removal = { count: 0 };
+    try {
+      await this.#removeAll(request, { tenant, options, removal });
+    } catch {
+      // The mark stands: what was not reached in time is never served, and leaves with its TTL.
+      this.#deps.telemetry.counter('reprise_background_failures_total', 'purge').add();
+    }
+    return removal.count;
+  }
+
+  async #removeAll(
+    request: InvalidateRequest,
+    walk: { tenant: string; options: CallOptions; removal: { count: number } },
+  ): Promise<void> {
+    const { grid } = this.#deps;
+    const { tenant, options, removal } = walk;
     let after: string | undefined;
     do {
       const page = await grid.scan(
@@ -104,11 +119,10 @@ export class Invalidation {
         const entry = decodeEntry(item.key, item.value);
         if (entry === undefined || !isTarget(entry, request, tenant)) continue;
         if (this.#deps.ledger.validity(entry) === 'valid') continue;
-        if (await this.#remove(entry, options)) removed += 1;
+        if (await this.#remove(entry, options)) removal.count += 1;
       }
       after = page.next;
     } while (after !== undefined);
-    return removed;
   }
 
   /** Removes an entry's bytes and its vector, which holds its asked text. True when there was an entry. */

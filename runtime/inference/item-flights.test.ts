@@ -5,7 +5,7 @@ import { ItemFlights, type FetchTerms } from './item-flights.ts';
 interface Call {
   readonly ids: readonly string[];
   readonly signal: AbortSignal;
-  answer(): void;
+  answer(settled?: Promise<void>): void;
   fail(error: unknown): void;
 }
 
@@ -23,7 +23,7 @@ class Leads {
           this.calls.push({
             ids,
             signal: callSignal,
-            answer: () => resolve(ids.map((id) => `${id}${number}`)),
+            answer: (settled = Promise.resolve()) => resolve({ values: ids.map((id) => `${id}${number}`), settled }),
             fail: reject,
           });
         }),
@@ -49,12 +49,17 @@ describe('items under way', () => {
     expect((await second).get('c')).toEqual({ value: 'c1', led: true });
   });
 
-  it('are fetched anew once they have come', async () => {
+  it('are fetched anew once they have come and their store has settled', async () => {
     const flights = new ItemFlights<string>();
     const leads = new Leads();
+    let settle: () => void = () => undefined;
+    const settled = new Promise<void>((resolve) => (settle = resolve));
     const first = flights.fetch(['a'], leads.terms(NEVER));
-    leads.calls[0]?.answer();
+    leads.calls[0]?.answer(settled);
     await first;
+    expect((await flights.fetch(['a'], leads.terms(NEVER))).get('a')).toEqual({ value: 'a0', led: false });
+    settle();
+    while (flights.live > 0) await Promise.resolve();
     void flights.fetch(['a'], leads.terms(NEVER));
     expect(leads.calls).toHaveLength(2);
   });

@@ -11,8 +11,11 @@ export interface FetchTerms<V> {
   readonly alone: boolean;
   /** The participant's own: aborting it leaves; the call is aborted when the last participant left. */
   readonly signal: AbortSignal;
-  /** Calls for these ids at once; one value an id, in order. */
-  readonly lead: (ids: readonly string[], signal: AbortSignal) => Promise<readonly V[]>;
+  /** Calls for these ids at once; one value an id, in order. Until `settled` resolves, newcomers get the same values. */
+  readonly lead: (
+    ids: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<{ readonly values: readonly V[]; readonly settled: Promise<void> }>;
 }
 
 interface Call<V> {
@@ -54,14 +57,15 @@ export class ItemFlights<V> {
 
   #start(ids: readonly string[], terms: FetchTerms<V>): Call<V> {
     const abort = new AbortController();
-    const values = terms.lead(ids, abort.signal).then((list) => new Map(ids.map((id, index) => [id, list[index]!])));
+    const answered = terms.lead(ids, abort.signal);
+    const values = answered.then(({ values: list }) => new Map(ids.map((id, index) => [id, list[index]!])));
     const call: Call<V> = { abort, values, participants: 0 };
     if (!terms.alone) for (const id of ids) this.#calls.set(id, call);
     const forget = (): void => {
       for (const id of ids) if (this.#calls.get(id) === call) this.#calls.delete(id);
     };
     abort.signal.addEventListener('abort', forget);
-    values.then(forget, forget);
+    answered.then(({ settled }) => settled).then(forget, forget);
     return call;
   }
 
@@ -69,12 +73,13 @@ export class ItemFlights<V> {
     call.participants += 1;
     return new Promise((resolve, reject) => {
       let left = false;
+      let ended = false;
       const leave = (): void => {
         if (left) return;
         left = true;
         signal.removeEventListener('abort', onAbort);
         call.participants -= 1;
-        if (call.participants === 0) call.abort.abort();
+        if (call.participants === 0 && !ended) call.abort.abort();
       };
       const onAbort = (): void => {
         leave();
@@ -83,10 +88,12 @@ export class ItemFlights<V> {
       signal.addEventListener('abort', onAbort);
       call.values.then(
         (values) => {
+          ended = true;
           leave();
           resolve(values);
         },
         (error: unknown) => {
+          ended = true;
           leave();
           reject(
             error instanceof Error

@@ -302,11 +302,39 @@ export class Preparer {
 
 /** Headers win over the body's `cache` object; refusals add up. */
 function mergeControls(body: CacheControls, header: CacheControls): CacheControls {
-  return {
+  if (isEmpty(body) && isEmpty(header)) return NO_CONTROLS;
+  const given = Object.entries(header).filter(([, value]) => value !== undefined);
+  const merged: CacheControls = {
     ...body,
-    ...header,
+    ...(Object.fromEntries(given) as CacheControls),
     noCache: body.noCache === true || header.noCache === true,
     noStore: body.noStore === true || header.noStore === true,
     onlyIfCached: body.onlyIfCached === true || header.onlyIfCached === true,
   };
+  for (const [name, isRight, wanted] of CONTROL_CHECKS) {
+    if (merged[name] === undefined || isRight(merged[name])) continue;
+    throw new RepriseError('invalid_control', `The control '${name}' must be ${wanted}.`, { param: name });
+  }
+  return merged;
 }
+
+const NO_CONTROLS: CacheControls = Object.freeze({ noCache: false, noStore: false, onlyIfCached: false });
+
+function isEmpty(controls: CacheControls): boolean {
+  for (const _name in controls) return false;
+  return true;
+}
+
+const isAtLeast = (least: number) => (value: unknown) => typeof value === 'number' && value >= least;
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** What servers check at the edge holds in process too. */
+const CONTROL_CHECKS: readonly (readonly [keyof CacheControls, (value: unknown) => boolean, string])[] = [
+  ['namespace', isText, 'a name'],
+  ['domain', isText, 'a name'],
+  ['bucket', (value) => Number.isInteger(value) && isAtLeast(0)(value), 'a whole number from 0 on'],
+  ['tags', (value) => Array.isArray(value) && value.every(isText), 'a list of names'],
+  ['ttlMs', isAtLeast(1), 'a number of milliseconds from 1 on'],
+  ['maxAgeMs', isAtLeast(0), 'a number of milliseconds from 0 on'],
+  ['threshold', (value) => isAtLeast(0)(value) && (value as number) <= 1, 'a number from 0 to 1'],
+];

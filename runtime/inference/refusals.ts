@@ -10,7 +10,7 @@ const REFUSED_MAX = 100_000;
 export const REFUSALS_SHAPE: ControlShape<RefusedPairs> = {
   empty: [],
   parse: (value) => (Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined),
-  merge: (a, b) => bounded([...new Set([...a, ...b])].sort()),
+  merge: (a, b) => bounded([...new Set([...a, ...b])]),
 };
 
 /** Pairs that feedback refused for good: this stored answer is never served for this asked text again. */

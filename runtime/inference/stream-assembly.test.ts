@@ -3,7 +3,14 @@ import OpenAI from 'openai';
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream';
 import { describe, expect, it } from 'vitest';
 import { hasCode } from '../errors.ts';
-import { assembleBody, frameEvent, isStorable, synthesizeStream, usageEventRange } from './stream-assembly.ts';
+import {
+  assembleBody,
+  convertible,
+  frameEvent,
+  isStorable,
+  synthesizeStream,
+  usageEventRange,
+} from './stream-assembly.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -90,6 +97,61 @@ describe('assembleBody', () => {
     });
   });
 
+  describe('tells tool calls apart', () => {
+    const calls = (...pieces: object[]): unknown =>
+      (assembledMessage(...pieces.map((piece) => ({ tool_calls: [piece] }))) as { tool_calls: unknown }).tool_calls;
+    const of = (name: string, args: string): object => ({ function: { name, arguments: args } });
+
+    it('that share an index but not an id', () => {
+      const pieces = [
+        { index: 0, id: 'a', ...of('f', '{"x"') },
+        { index: 0, function: { arguments: ':1}' } },
+        { index: 0, id: 'b', ...of('g', '{') },
+        { index: 0, id: '', function: { arguments: '}' } },
+      ];
+      expect(calls(...pieces)).toEqual([
+        { id: 'a', ...of('f', '{"x":1}') },
+        { id: 'b', ...of('g', '{}') },
+      ]);
+    });
+
+    it('that carry no index', () => {
+      const pieces = [
+        { id: 'a', ...of('f', '{') },
+        { function: { arguments: '}' } },
+        { id: 'b', ...of('g', '{') },
+        { function: { arguments: '}' } },
+      ];
+      expect(calls(...pieces)).toEqual([
+        { id: 'a', ...of('f', '{}') },
+        { id: 'b', ...of('g', '{}') },
+      ]);
+    });
+
+    it('that carry neither index nor id, by their names', () => {
+      expect(calls(of('f', '{}'), of('g', '{'), { function: { arguments: '}' } })).toEqual([
+        of('f', '{}'),
+        of('g', '{}'),
+      ]);
+    });
+  });
+
+  it('keeps text that comes beside parts', () => {
+    const part = { type: 'image', url: 'u' };
+    const text = (of: string): object => ({ type: 'text', text: of });
+    expect(assembledMessage({ content: 'a' }, { content: [part] }, { content: 'b' }, { content: '' })).toMatchObject({
+      content: [text('a'), part, text('b')],
+    });
+    expect(assembledMessage({ content: '' }, { content: [part] })).toMatchObject({ content: [part] });
+  });
+
+  it('takes the first reason for which a choice ended', () => {
+    const of = (finish_reason: string): unknown => ({ choices: [{ index: 0, delta: {}, finish_reason }] });
+    expect(assemble(of(''), of('content_filter'), of('stop'))).toMatchObject({
+      choices: [{ finish_reason: 'content_filter' }],
+    });
+  });
+
   it('joins reasoning, refusals and texts that it does not know', () => {
     const message = assembledMessage(
       { role: 'assistant', reasoning_content: 'a', reasoning: 'x', refusal: null, novel: '1' },
@@ -152,6 +214,8 @@ describe('assembleBody', () => {
 
   it.each([
     ['an error', recording({ choices: [] }, { error: { message: 'x' } })],
+    ['an object that is an error', recording({ object: 'error', message: 'x' })],
+    ['half an index', recording({ choices: [{ index: 0.5, delta: {}, finish_reason: 'stop' }] })],
     ['nothing', recording()],
     ['no choice', recording({ choices: [] })],
     ['not JSON', recording('[DONE]')],
@@ -289,6 +353,40 @@ describe('synthesizeStream', () => {
       thrown = error;
     }
     expect(hasCode(thrown, 'model_invalid_answer')).toBe(true);
+  });
+});
+
+describe('convertible', () => {
+  const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+  const body = (message: object): object => ({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
+
+  it('is true of every completion, and of its stream', () => {
+    fc.assert(
+      fc.property(chatBodies, (of) => {
+        expect(convertible('chat.completions', 'body', bytes(of))).toBe(true);
+        expect(convertible('chat.completions', 'stream', synthesizeStream('chat.completions', bytes(of)))).toBe(true);
+      }),
+    );
+  });
+
+  it.each([
+    ['calls that are no objects', 'body', bytes(body({ tool_calls: [1] }))],
+    ['a member that stands twice', 'body', bytes('{"id":1,"id":2,' + JSON.stringify(body({})).slice(1))],
+    [
+      'deep nesting',
+      'body',
+      bytes(JSON.stringify(body({})).replace('{', `{"x":${'['.repeat(600)}${']'.repeat(600)},`)),
+    ],
+    ['calls that are no objects', 'stream', recording({ choices: [{ index: 0, delta: { tool_calls: [1] } }] }, end)],
+    ['a member that stands twice', 'stream', recording('{"id":1,"id":2}', end)],
+    ['a delta that is no object', 'stream', recording({ choices: [{ index: 0, delta: 5 }] }, end)],
+    ['an answer that never ended', 'stream', recording({ choices: [{ index: 0, delta: {} }] })],
+  ] as const)('is false for %s in a %s', (_name, kind, payload) => {
+    expect(convertible('chat.completions', kind, payload)).toBe(false);
+  });
+
+  it('is true of embeddings, which have one form', () => {
+    expect(convertible('embeddings', 'body', bytes('{}'))).toBe(true);
   });
 });
 

@@ -1,8 +1,11 @@
 import { type ByteRange, eventData, eventRanges } from '../cache/event-framing.ts';
 import { type JsonObject, type JsonValue, stringifyJson } from '../cache/json.ts';
 import type { Operation } from '../ports/model.ts';
+import { isStorable } from '../cache/stored-only.ts';
+import { RepriseError } from '../errors.ts';
 import { readAnswerObject } from './stream-assembly-json.ts';
 import { mergeDelta, mergeLatest } from './stream-assembly-merge.ts';
+import { synthesizeStream } from './stream-assembly-synthesis.ts';
 
 export { frameEvent } from '../cache/event-framing.ts';
 export { isStorable, readUsage } from '../cache/stored-only.ts';
@@ -29,12 +32,31 @@ export function assembleBody(operation: Operation, recording: Uint8Array): Uint8
   const top: JsonObject = new Map();
   const choices = new Map<number, ChoiceState>();
   for (const event of events) {
-    if ((event.get('error') ?? null) !== null) return undefined;
+    if ((event.get('error') ?? null) !== null || event.get('object') === 'error') return undefined;
     if (!takeEvent(event, top, choices)) return undefined;
   }
   const whole = finishChoices(operation, choices);
   if (whole === undefined) return undefined;
   return encoder.encode(stringifyJson(wholeBody(operation, top, whole)));
+}
+
+/**
+ * True when an answer can be replayed in its other form, a stream as a body and a body as a stream, and may be stored
+ * in that form too. Embeddings have one form only. Costs as much as both conversions. Never throws.
+ */
+export function convertible(operation: Operation, kind: 'body' | 'stream', payload: Uint8Array): boolean {
+  if (operation === 'embeddings') return kind === 'body';
+  const body = kind === 'body' ? payload : assembleBody(operation, payload);
+  if (body === undefined || !isStorable(operation, 'body', body)) return false;
+  try {
+    const stream = synthesizeStream(operation, body);
+    return (
+      kind === 'stream' || (isStorable(operation, 'stream', stream) && assembleBody(operation, stream) !== undefined)
+    );
+  } catch (error) {
+    if (error instanceof RepriseError) return false;
+    throw error;
+  }
 }
 
 /** Where the last event that carries usage and no choice stands, framing included; undefined when there is none. */
@@ -93,19 +115,25 @@ function takeEvent(event: JsonObject, top: JsonObject, choices: Map<number, Choi
 function takeChoice(choice: JsonValue, choices: Map<number, ChoiceState>): boolean {
   if (!(choice instanceof Map)) return false;
   const index = choice.get('index') ?? 0;
-  if (typeof index !== 'number') return false;
+  if (typeof index !== 'number' || !Number.isInteger(index) || index < 0) return false;
   let state = choices.get(index);
   if (state === undefined) {
     state = { index, fields: new Map(), message: new Map() };
     choices.set(index, state);
   }
   for (const [name, value] of choice) {
-    if (name === 'index') continue;
+    if (name === 'index' || (name === 'finish_reason' && hasEnded(state.fields))) continue;
     if (name !== 'delta') mergeLatest(state.fields, name, value, { concatenated: 'text' });
     else if (value instanceof Map) for (const [field, piece] of value) mergeDelta(state.message, field, piece);
     else if (value !== null) return false;
   }
   return true;
+}
+
+/** The first reason counts: what some servers send behind it must not turn a filtered answer into a finished one. */
+function hasEnded(fields: JsonObject): boolean {
+  const reason = fields.get('finish_reason') ?? '';
+  return reason !== '';
 }
 
 /** Choices in order, as a whole body has them; undefined when there is none. */

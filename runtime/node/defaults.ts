@@ -2,7 +2,7 @@ import type { DomainOptions, NamespaceOptions, NodeOptions } from '../ports/opti
 
 const MIB = 1024 * 1024;
 
-export const DEFAULT_GUARDS: readonly string[] = ['numbers', 'negation', 'entities', 'roles', 'context'];
+export const DEFAULT_GUARDS: readonly string[] = ['numbers', 'negation', 'entities', 'roles', 'context', 'symbols'];
 
 export const DEFAULT_NAMESPACE: NamespaceOptions = {
   ttlMs: 24 * 3_600_000,

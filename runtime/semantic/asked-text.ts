@@ -1,13 +1,12 @@
-const INNER_SPACE = /[^\S\n]+/gu;
+const LONE_SPACE = /(?<!\s)[^\S\n\t](?!\s)/gu;
 const LINE_BREAK = /\r\n?|\u2028|\u2029/gu;
 
 /**
- * A text as the semantic path compares it: NFC, outer white space gone and, in a text of one line, runs of white space
- * made one space. Text of several lines keeps its inner white space, because in code it carries meaning.
+ * A text as the semantic path compares it: NFC, outer white space gone, one kind of line break and one kind of lone space.
+ * Inner runs of white space stay, because in code and in quoted text they carry meaning.
  */
 export function normaliseAskedText(text: string): string {
-  const trimmed = text.normalize('NFC').replace(LINE_BREAK, '\n').trim();
-  return trimmed.includes('\n') ? trimmed : trimmed.replace(INNER_SPACE, ' ');
+  return text.normalize('NFC').replace(LINE_BREAK, '\n').trim().replace(LONE_SPACE, ' ');
 }
 
 const MARKS = /\p{M}+/gu;
@@ -16,4 +15,72 @@ const NOT_WORD = /[^\p{L}\p{N}]+/gu;
 /** Letters and digits of a text, lower case and without accents: two texts with one vector but different folds mean a blind embedder. */
 export function foldText(text: string): string {
   return text.normalize('NFKD').replace(MARKS, '').replace(NOT_WORD, '').toLowerCase();
+}
+
+const SPACE_BETWEEN = /(?<!\s) (?!\s)/gu;
+/** Two spaces after a sentence are a habit of typing. */
+const SENTENCE_GAP = /(?<=[.?!]) {2}(?=\S)/gu;
+const NOT_SPELLED = /[^\p{L}\p{M}\p{N}\s]+/gu;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+const SENTENCE_END = /[.?!…]/u;
+const SPACE = /\s/u;
+const PRONOUN = /(?<![\p{L}\p{N}])[Ii](?![\p{L}\p{N}])/gu;
+const SHOUTED_WORDS_MIN = 3;
+
+/**
+ * True when two normalised texts of one fold aren't written alike where it can matter: other accents, other runs of white space, or a
+ * capital that doesn't just begin a sentence in one of them only. Symmetric.
+ */
+export function spellingDiffers(a: string, b: string): boolean {
+  if (a === b) return false;
+  const evenA = evenCase(a);
+  const evenB = evenCase(b);
+  if (spelled(evenA.toLowerCase()) !== spelled(evenB.toLowerCase())) return true;
+  if (isShouted(a) || isShouted(b)) return false;
+  return spelled(evenA) !== spelled(evenB);
+}
+
+/** Letters, digits and the white space that isn't a mere gap between words. */
+function spelled(text: string): string {
+  return text.replace(SENTENCE_GAP, '').replace(SPACE_BETWEEN, '').replace(NOT_SPELLED, '').trim();
+}
+
+/** The text with the first letter of each sentence, and "I", in lower case. */
+function evenCase(text: string): string {
+  let even = '';
+  let first = true;
+  let ended = false;
+  for (const char of text) {
+    if (LETTER_OR_DIGIT.test(char)) {
+      even += first ? char.toLowerCase() : char;
+      first = false;
+      ended = false;
+    } else {
+      even += char;
+      if (SENTENCE_END.test(char)) ended = true;
+      else if (ended && SPACE.test(char)) first = true;
+    }
+  }
+  return even.replace(PRONOUN, 'i');
+}
+
+/** True for a text all in capitals: none of them marks a name. */
+function isShouted(text: string): boolean {
+  return !/\p{Ll}/u.test(text) && (text.match(/\p{Lu}+/gu)?.length ?? 0) >= SHOUTED_WORDS_MIN;
+}
+
+const STOP_OR_SPACE = /[.?!…\s]/u;
+
+/** A text without what doesn't matter even where it is quoted: case, lone spaces, final stops, the shape of quotes and dashes. */
+export function lightFold(text: string): string {
+  let end = text.length;
+  while (end > 0 && STOP_OR_SPACE.test(text[end - 1] ?? '')) end -= 1;
+  return text
+    .slice(0, end)
+    .replace(/[‘’ʼ]/gu, "'")
+    .replace(/[“”«»„]/gu, '"')
+    .replace(/[‐‑–—]/gu, '-')
+    .replace(SENTENCE_GAP, '')
+    .replace(SPACE_BETWEEN, '')
+    .toLowerCase();
 }

@@ -1,10 +1,11 @@
 import { extractNegations, isContractedNot } from './guards/negation.ts';
 import { extractNumbers } from './guards/numbers.ts';
+import { extractSymbols } from './guards/symbols.ts';
 import { tokenise } from './guards/tokens.ts';
 import type { Token } from './guards/tokens.ts';
 
 /** Raised with every change of what is extracted or of how it is read: features of two versions are never compared. */
-export const FEATURE_VERSION = 1;
+export const FEATURE_VERSION = 2;
 
 /** What the guards know of a text; extracted once and stored with its vector. */
 export interface Features {
@@ -17,6 +18,8 @@ export interface Features {
    * number, `,` and `.` for the ends of phrases and sentences, symbols as they are.
    */
   readonly words: readonly string[];
+  /** Operators and signs, in order. */
+  readonly symbols: readonly string[];
 }
 
 /** The features of a text. Total: any string has some. */
@@ -30,12 +33,12 @@ export function extractFeatures(text: string): Features {
     if (number === undefined) words.push(...wordsOf(token, shouting));
     else if (number !== '') words.push(`=${number}`);
   }
-  return { numbers: extraction.numbers, negations: extractNegations(tokens), words };
+  return { numbers: extraction.numbers, negations: extractNegations(tokens), words, symbols: extractSymbols(text) };
 }
 
 /** Features as text, for a record. */
 export function serialiseFeatures(features: Features): string {
-  return JSON.stringify([features.numbers, features.negations, features.words]);
+  return JSON.stringify([features.numbers, features.negations, features.words, features.symbols]);
 }
 
 /** Features from a record; undefined when malformed. */
@@ -46,10 +49,10 @@ export function parseFeatures(serialised: string): Features | undefined {
   } catch {
     return undefined;
   }
-  if (!Array.isArray(value) || value.length !== 3) return undefined;
-  const [numbers, negations, words] = value as unknown[];
-  if (!isStrings(numbers) || !isStrings(negations) || !isStrings(words)) return undefined;
-  return { numbers, negations, words };
+  if (!Array.isArray(value) || value.length !== 4) return undefined;
+  const [numbers, negations, words, symbols] = value as unknown[];
+  if (!isStrings(numbers) || !isStrings(negations) || !isStrings(words) || !isStrings(symbols)) return undefined;
+  return { numbers, negations, words, symbols };
 }
 
 function isStrings(value: unknown): value is string[] {

@@ -1,7 +1,7 @@
 import type { DomainOptions } from '../ports/options.ts';
 import type { CandidateEvidence } from '../ports/service.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
-import { foldText } from './asked-text.ts';
+import { foldText, lightFold, spellingDiffers } from './asked-text.ts';
 import type { CellMatch } from './cell.ts';
 import { uncalibratedEquivalence } from './equivalence.ts';
 import type { Features } from './features.ts';
@@ -30,7 +30,7 @@ type Verdict =
   'served' | 'below-threshold' | 'improbable' | 'vetoed' | 'refused' | 'gone' | 'unusable' | 'late' | 'malformed';
 
 /** Closer than two texts with different letters ever come, unless the embedder doesn't know their words. */
-const BLIND_SIMILARITY = 0.999999;
+const BLIND_SIMILARITY = 0.9999;
 /** Name in the evidence of candidates that the embedder can't tell from the asked text. */
 const BLIND = 'degenerate';
 
@@ -94,9 +94,14 @@ export class Judgement {
 
   #vetoes(storedText: string, features: Features, similarity: number): readonly string[] {
     const vetoes = vetoesOf(this.#asked.domain.guards, this.#asked.features, features);
-    if (similarity < BLIND_SIMILARITY || foldText(storedText) === foldText(this.#asked.text)) return vetoes;
-    this.#blind = true;
-    return [...vetoes, BLIND];
+    const asked = this.#asked.text;
+    if (storedText === asked) return vetoes;
+    const sameVector = similarity >= BLIND_SIMILARITY;
+    const sameLetters = foldText(storedText) === foldText(asked);
+    if (sameVector && !sameLetters) this.#blind = true;
+    const unseen = sameLetters ? spellingDiffers(storedText, asked) : sameVector;
+    if (unseen || (sameVector && lightFold(storedText) !== lightFold(asked))) return [...vetoes, BLIND];
+    return vetoes;
   }
 
   #note(candidate: Candidate, verdict: Verdict, vetoes: readonly string[]): void {

@@ -1,6 +1,6 @@
 import { COURTESY_WORDS, FUNCTION_WORDS, SCOPE_WORDS, STRONG_QUESTION_WORDS } from './lexicon.ts';
 import { isNegator } from './negation.ts';
-import { sameWord, stem } from './word-match.ts';
+import { isInflection, sameWord, stem } from './word-match.ts';
 
 /** Words that one text has and the other lacks, up to this many on each side, are one thing put in another's place. */
 const SUBSTITUTED_WORDS_MAX = 2;
@@ -11,6 +11,7 @@ const OPERATORS = /^[<>=+*^\\÷×±≤≥≠∑√]$/u;
  * True when two texts speak of different things. Symmetric. Either
  * - a name, an identifier or an operator is in one and not in the other, or
  * - they are the same but for one or two words that neither mean the same nor are mistyped, or
+ * - they are the same but for the form of one or two words ("I love you", "I loved you"), or
  * - they differ in a word of scope (all, only, each) or in who, when, where, why and how.
  * `words` as in `Features`.
  */
@@ -23,11 +24,33 @@ export function entitiesDiffer(a: readonly string[], b: readonly string[]): bool
   if (onlyA.some(isPictograph) && onlyB.some(isPictograph)) return true;
   if (contentA.some(isScope) || contentB.some(isScope)) return true;
   if (questionsDiffer(onlyA, onlyB)) return true;
+  if (onlyInflectionsDiffer(a, b)) return true;
   return isSubstitution(contentA, contentB) || isSubstitution(contentB, contentA);
 }
 
 function isSubstitution(a: readonly string[], b: readonly string[]): boolean {
   return a.length > 0 && b.length > 0 && a.length <= SUBSTITUTED_WORDS_MAX && b.length <= SUBSTITUTED_WORDS_MAX;
+}
+
+/** With all else equal, tense and number are what the texts differ in; among other differences they are mere wording. */
+function onlyInflectionsDiffer(a: readonly string[], b: readonly string[]): boolean {
+  const wordsA = a.filter(isNoStop);
+  const wordsB = b.filter(isNoStop);
+  if (wordsA.length !== wordsB.length) return false;
+  let inflected = 0;
+  for (const [index, marked] of wordsA.entries()) {
+    const word = bare(marked);
+    const other = bare(wordsB[index] ?? '');
+    if (word === other) continue;
+    if (!isInflection(word, other)) return false;
+    if (FUNCTION_WORDS.has(word) && FUNCTION_WORDS.has(other)) continue;
+    inflected += 1;
+  }
+  return inflected > 0 && inflected <= SUBSTITUTED_WORDS_MAX;
+}
+
+function isNoStop(word: string): boolean {
+  return word !== ',' && word !== '.';
 }
 
 /**

@@ -56,8 +56,32 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['Who wrote Emma?', 'When did someone write Emma?'],
     ['Delete all photos', 'Delete my photos'],
     ['read config.yaml', 'read config.json'],
+    ['Translate to German: I love you', 'Translate to German: I loved you'],
+    ['Translate: we are walking home', 'Translate: we are walked home'],
+    ['Translate: the cat sleeps', 'Translate: the cats sleep'],
+    ['Write city in French', 'Write cities in French'],
     ['so 👍', 'so 👎'],
     ['translate 猫', 'translate 犬'],
+  ],
+  symbols: [
+    ['Is x <= 5 when x = 5?', 'Is x < 5 when x = 5?'],
+    ['Is a == b in JavaScript?', 'Is a = b in JavaScript?'],
+    ['Is a != b?', 'Is a = b?'],
+    ['What is a - b?', 'What is a b?'],
+    ['What is 2 * (3 + 4)?', 'What is 2 * 3 + 4?'],
+    ['What is 5!?', 'What is 5?'],
+    ['Does echo a && b work?', 'Does echo a & b work?'],
+    ['print ~x', 'print x'],
+    ['print &x', 'print x'],
+    ['Explain !done', 'Explain done'],
+    ['Delete the file /etc/hosts', 'Delete the file etc/hosts'],
+    ['Go to logs/', 'Go to /logs'],
+    ['Run ./build', 'Run build'],
+    ['Explain C:\\temp', 'Explain C:temp'],
+    ['What does ls -l do?', 'What does ls l do?'],
+    ['What is $HOME?', 'What is HOME?'],
+    ['What does £ stand for?', 'What does € stand for?'],
+    ['Mail @ann', 'Mail ann'],
   ],
   roles: [
     ['Convert pounds to euros', 'Convert euros to pounds'],
@@ -85,6 +109,17 @@ const ALIKE: readonly (readonly [string, string])[] = [
   ['Compare iron, zinc and copper', 'Compare copper, iron and zinc'],
   ['If it rains, may I work from home?', 'May I work from home if it rains?'],
   ["Why isn't it working?", 'Why is it not working?'],
+  ['What are your opening hours?', 'what are your openning hours'],
+  ["What's the cheapest month to fly?", 'Whats the cheapest month to fly??'],
+  ['How do I renew my passports online?', 'How can I renew my passport online?'],
+  ['Really?!', 'really'],
+  ['Wait... where is it?', 'Wait, where is it'],
+  ['Tea – or coffee?', 'Tea - or coffee?'],
+  ['Salt & pepper', 'salt and pepper'],
+  ['Is it 5 % of all?', 'Is it 5% of all'],
+  ['Thanks :) where is my order', 'thanks, where is my order'],
+  ['Help me! 😀 please', 'help me please'],
+  ['What is "hello" in French?', 'what is hello in French'],
   ['WHERE IS MY ORDER', 'Where is my order?'],
   ['Good morning, where is my order?', 'Where is my order?'],
 ];
@@ -109,6 +144,10 @@ const PIECES = [
   '#',
   '@',
   '_',
+  '!',
+  '<',
+  '=',
+  '(',
   '\n',
   '\ud800',
   '\u0301',
@@ -171,12 +210,28 @@ describe('guards', () => {
   });
 
   it('refuse malformed features', () => {
-    for (const bad of ['', '{}', '[]', '[[],[]]', '[[],[],[1]]', '[[],[],{}]'])
+    for (const bad of ['', '{}', '[]', '[[],[],[]]', '[[],[],[],[1]]', '[[],[],[],{}]'])
       expect(parseFeatures(bad)).toBeUndefined();
   });
 
   it('end on texts made to make them backtrack', () => {
-    for (const unit of ['1,', '1.', 'a-', "n't ", '::', '1e', 'and a half ', 'two hundred and ', '-', "'"]) {
+    for (const unit of [
+      '1,',
+      '1.',
+      'a-',
+      "n't ",
+      '::',
+      '1e',
+      'and a half ',
+      'two hundred and ',
+      '-',
+      ' ',
+      '!',
+      '." ',
+      ' <',
+      '/a',
+      "'",
+    ]) {
       const text = unit.repeat(4_000);
       expect(vetoes(text, text)).toEqual([]);
     }

@@ -5,6 +5,7 @@ import { polarityDiffers } from './negation.ts';
 import { numbersDiffer } from './numbers.ts';
 import { rolesDiffer } from './roles.ts';
 import { subjectsDiffer } from './subjects.ts';
+import { symbolsDiffer } from './symbols.ts';
 
 /** True: the stored answer mustn't be served. Pure, symmetric, defined for all features. */
 export type Guard = (a: Features, b: Features) => boolean;
@@ -16,6 +17,7 @@ export const GUARDS: ReadonlyMap<string, Guard> = new Map<string, Guard>([
   ['entities', (a, b) => entitiesDiffer(a.words, b.words)],
   ['roles', (a, b) => rolesDiffer(a.words, b.words) || subjectsDiffer(a.words, b.words)],
   ['context', (a, b) => contextDiffers(a.words, b.words)],
+  ['symbols', (a, b) => symbolsDiffer(a.symbols, b.symbols)],
 ]);
 
 /** Names of all guards, for configuration to check against. */

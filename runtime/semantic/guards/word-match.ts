@@ -31,6 +31,20 @@ function stemOf(word: string): string {
   return base;
 }
 
+/** True when two words are one verb or noun in two forms ("love" and "loved", "key" and "keys"), not in two spellings. Symmetric. */
+export function isInflection(a: string, b: string): boolean {
+  if (stem(a) !== stem(b)) return false;
+  return endingOf(a) !== endingOf(b) || isWithS(a, b) || isWithS(b, a);
+}
+
+function endingOf(word: string): string {
+  return /(?:ed|ing)$/u.exec(word)?.[0] ?? '';
+}
+
+function isWithS(word: string, base: string): boolean {
+  return word === `${base}s` || word === `${base}es` || (base.endsWith('y') && word === `${base.slice(0, -1)}ies`);
+}
+
 /** True when two words say the same: one stem, one group of aliases, or one mistyped from the other. Symmetric. */
 export function sameWord(a: string, b: string): boolean {
   if (a === b) return true;
