@@ -214,7 +214,9 @@ const namespace = z.strictObject({
     .array(z.strictObject({ pattern: z.string().min(1).max(1_024), replacement: z.string().max(256).default('') }))
     .max(32)
     .default([])
-    .describe('Volatile parts of texts that the key must not see: `pattern` (a regular expression), `replacement`.'),
+    .describe(
+      'Volatile parts of texts that the key must not see: `pattern` (a regular expression; at most 8 rounds over a group with parts of open length), `replacement`. Texts above 16 KiB are not blanked.',
+    ),
   isolateUser: flag("Count the body's `user` into the key.", DEFAULT_NAMESPACE.isolateUser),
 });
 

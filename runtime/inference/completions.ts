@@ -1,4 +1,4 @@
-import { RepriseError, toRepriseError } from '../errors.ts';
+import { RepriseError, hasCode, toRepriseError } from '../errors.ts';
 import type { FlightHead, Flights, Participant } from '../cache/flight.ts';
 import type { Ledger } from '../cache/ledger.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -42,12 +42,10 @@ export class Completions {
   }
 
   async infer(prepared: Prepared): Promise<InferenceReply> {
-    const near = this.#deps.lookup.near(prepared);
-    if (near !== undefined) return this.#replyFromHit(prepared, near);
     try {
-      const result = await this.#deps.lookup.find(prepared);
-      if (result.kind === 'hit') return this.#replyFromHit(prepared, result);
-      return await this.#replyFromFlight(prepared, result);
+      const result = this.#deps.lookup.near(prepared) ?? (await this.#deps.lookup.find(prepared));
+      const reply = result.kind === 'hit' ? this.#replyFromHit(prepared, result) : undefined;
+      return reply ?? (await this.#replyFromFlight(prepared, missOf(result)));
     } catch (error) {
       throw this.#failed(prepared, error);
     }
@@ -56,27 +54,32 @@ export class Completions {
   async inferStream(prepared: Prepared): Promise<InferenceStreamReply> {
     try {
       const result = this.#deps.lookup.near(prepared) ?? (await this.#deps.lookup.find(prepared));
-      if (result.kind === 'hit') return this.#streamFromHit(prepared, result);
-      return await this.#streamFromFlight(prepared, result);
+      const reply = result.kind === 'hit' ? this.#streamFromHit(prepared, result) : undefined;
+      return reply ?? (await this.#streamFromFlight(prepared, missOf(result)));
     } catch (error) {
       throw this.#failed(prepared, error);
     }
   }
 
-  #replyFromHit(prepared: Prepared, hit: LookupHit): InferenceReply {
+  /** Undefined when the entry, made by another kind of request, can't be turned into a whole body. */
+  #replyFromHit(prepared: Prepared, hit: LookupHit): InferenceReply | undefined {
     const { entry } = hit.found;
     const status = hitStatus(hit, prepared, this.#deps.clock.wallMs());
     const usage = servedOnly(entry.usage);
-    const reply = { status, ...entryBody(entry), usage };
+    const whole = converted(() => entryBody(entry));
+    if (whole === undefined) return undefined;
+    const reply = { status, ...whole, usage };
     this.#finish(prepared, status, entry.usage, entry.cost);
     if (hit.found.stale) this.#refresh(prepared);
     return reply;
   }
 
-  #streamFromHit(prepared: Prepared, hit: LookupHit): InferenceStreamReply {
+  /** Undefined when the entry can't be turned into a stream. */
+  #streamFromHit(prepared: Prepared, hit: LookupHit): InferenceStreamReply | undefined {
     const { entry } = hit.found;
     const status = hitStatus(hit, prepared, this.#deps.clock.wallMs());
-    const events = entryEvents(entry, prepared.facts.includeUsage);
+    const events = converted(() => entryEvents(entry, prepared.facts.includeUsage));
+    if (events === undefined) return undefined;
     const usage = servedOnly(entry.usage);
     if (hit.found.stale) this.#refresh(prepared);
     const finish = this.#finisher(
@@ -255,4 +258,19 @@ export function namesOf(prepared: Prepared): {
 } {
   const { parts } = prepared;
   return { tenant: parts.tenant, namespace: parts.namespace, tags: parts.tags, model: parts.model, key: prepared.key };
+}
+
+/** What `convert` makes; undefined when the stored answer doesn't allow it. */
+function converted<T>(convert: () => T): T | undefined {
+  try {
+    return convert();
+  } catch (error) {
+    if (hasCode(error, 'model_invalid_answer')) return undefined;
+    throw error;
+  }
+}
+
+/** An entry that can't be served to this request is a miss, and the leader doesn't find it again. */
+function missOf(result: LookupHit | LookupMiss): LookupMiss {
+  return result.kind === 'miss' ? result : { kind: 'miss', bypass: '', tiersFailed: true, embedding: undefined };
 }

@@ -179,7 +179,10 @@ export class ModelCalls {
     timing: Timing,
     plan: LeadPlan,
   ): Answer {
-    const { usage, refusal, systemFingerprint } = summarizeAnswer(plan.prepared.operation, kind, payload);
+    const { operation, facts } = plan.prepared;
+    // A list of prompts brings that many times the choices.
+    const choices = operation === 'chat.completions' ? facts.choices : undefined;
+    const { usage, refusal, systemFingerprint } = summarizeAnswer(operation, kind, payload, choices);
     return {
       kind,
       contentType,

@@ -54,7 +54,9 @@ describe('spellingDiffers', () => {
     ['Ano novo', 'A\u00f1o novo'],
     ['Is schon a word', 'Is sch\u00f6n a word'],
     ['Count the spaces in: a     b', 'Count the spaces in: a b'],
-    ['a  b c', 'a b  c'],
+    ['Echo "a  b c"', 'Echo "a b  c"'],
+    ['How many spaces are in a  b', 'How many spaces are in a b'],
+    ['Repeat a    b', 'Repeat a b'],
     ['US', 'us'],
     ['x\u00b2', 'x2'],
   ])('is true for %s | %s', (a, b) => {
@@ -67,6 +69,7 @@ describe('spellingDiffers', () => {
     ["i'm late. what now", "I'm late. What now?"],
     ['WHERE IS MY ORDER', 'Where is my order?'],
     ['Where is Polish spoken', 'where is Polish spoken?'],
+    ['where is  my order', 'Where is my order?'],
     ['It broke.  What now?', 'It broke. What now?'],
     ['caf\u00e9 menu', 'Caf\u00e9 menu'],
     ['a long-term loan', 'A long term loan'],

@@ -18,8 +18,11 @@ export function foldText(text: string): string {
 }
 
 const SPACE_BETWEEN = /(?<!\s) (?!\s)/gu;
-/** Two spaces after a sentence are a habit of typing. */
-const SENTENCE_GAP = /(?<=[.?!]) {2}(?=\S)/gu;
+const DOUBLE_SPACE = /(?<!\s) {2}(?!\s)/gu;
+/** Something is quoted, or white space is spoken of: then even two spaces may be meant. Elsewhere they are mistyped. */
+const MINDS_SPACES = /[:"`“„«]|spac|blank|indent|gap/iu;
+/** A habit of typing. */
+const AFTER_SENTENCE = /(?<=[.?!]) {2}(?!\s)/gu;
 const NOT_SPELLED = /[^\p{L}\p{M}\p{N}\s]+/gu;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 const SENTENCE_END = /[.?!…]/u;
@@ -42,7 +45,13 @@ export function spellingDiffers(a: string, b: string): boolean {
 
 /** Letters, digits and the white space that isn't a mere gap between words. */
 function spelled(text: string): string {
-  return text.replace(SENTENCE_GAP, '').replace(SPACE_BETWEEN, '').replace(NOT_SPELLED, '').trim();
+  return closeGaps(text).replace(NOT_SPELLED, '').trim();
+}
+
+/** The text without the gaps that mean nothing. */
+function closeGaps(text: string): string {
+  const closed = text.replace(SPACE_BETWEEN, '');
+  return MINDS_SPACES.test(text) ? closed.replace(AFTER_SENTENCE, '') : closed.replace(DOUBLE_SPACE, '');
 }
 
 /** The text with the first letter of each sentence, and "I", in lower case. */
@@ -75,12 +84,9 @@ const STOP_OR_SPACE = /[.?!…\s]/u;
 export function lightFold(text: string): string {
   let end = text.length;
   while (end > 0 && STOP_OR_SPACE.test(text[end - 1] ?? '')) end -= 1;
-  return text
-    .slice(0, end)
+  return closeGaps(text.slice(0, end))
     .replace(/[‘’ʼ]/gu, "'")
     .replace(/[“”«»„]/gu, '"')
     .replace(/[‐‑–—]/gu, '-')
-    .replace(SENTENCE_GAP, '')
-    .replace(SPACE_BETWEEN, '')
     .toLowerCase();
 }
