@@ -10,7 +10,7 @@ import { runCaptured, type CliRun } from './testing/captured-terminal.ts';
 import { startCliServer, type CliServer } from './testing/cli-server.ts';
 
 const QUESTION = 'opening hours of the library';
-const REPHRASED = 'opening hours of the library | please';
+const REPHRASED = 'opening hours of the library — please';
 const SHA256_OF_KEY = createHash('sha256').update('reader-key').digest('hex');
 
 let cli: CliServer;

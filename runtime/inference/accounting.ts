@@ -3,7 +3,7 @@ import type { Usage } from '../ports/entry.ts';
 import type { Operation } from '../ports/model.ts';
 import type { Price } from '../ports/options.ts';
 import type { Outcome, UsageAccount } from '../ports/service.ts';
-import type { Telemetry } from '../ports/telemetry.ts';
+import type { Counter, Histogram, Telemetry } from '../ports/telemetry.ts';
 
 export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0 };
 
@@ -49,6 +49,24 @@ export interface CalledModel {
   readonly cost: number;
 }
 
+/** What is counted of requests with one operation, outcome and detail. The counters are kept, so that a hit costs additions. */
+interface Line {
+  readonly operation: Operation;
+  readonly outcome: Outcome;
+  /** Of hits only. */
+  readonly detail: string;
+  readonly name: string;
+  readonly requests: Counter;
+  readonly seconds: Histogram;
+  count: number;
+}
+
+interface Savings {
+  readonly calls: Counter;
+  readonly prompt: Counter;
+  readonly completion: Counter;
+}
+
 /** Sums since the node's start; `byOutcome` adds up to `requests` (invariant I7). */
 export interface Totals {
   requests: number;
@@ -67,7 +85,9 @@ export interface Totals {
 export class Accounting {
   readonly #clock: Clock;
   readonly #telemetry: Telemetry;
-  readonly #byOutcome = new Map<string, number>();
+  readonly #lines = new Map<string, Line>();
+  readonly #savings = new Map<Operation, Savings>();
+  #lastLine: Line | undefined;
   readonly totals: Totals = {
     requests: 0,
     modelCalls: 0,
@@ -84,20 +104,35 @@ export class Accounting {
   }
 
   get byOutcome(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#byOutcome);
+    const counts = new Map<string, number>();
+    for (const { name, count } of this.#lines.values()) counts.set(name, (counts.get(name) ?? 0) + count);
+    return Object.fromEntries(counts);
   }
 
   finish(done: Finished): void {
-    const { operation, outcome, detail } = done;
-    const name = outcome === 'hit' ? `hit-${detail}` : outcome;
-    this.#byOutcome.set(name, (this.#byOutcome.get(name) ?? 0) + 1);
+    const line = this.#lineOf(done.operation, done.outcome, done.outcome === 'hit' ? done.detail : '');
+    line.count += 1;
     this.totals.requests += 1;
-    const metricDetail = outcome === 'hit' ? detail : '';
-    this.#telemetry.counter('reprise_requests_total', operation, outcome, metricDetail).add();
-    this.#telemetry
-      .histogram('reprise_request_seconds', operation, outcome)
-      .observe((this.#clock.monotonicMs() - done.startedAtMs) / 1_000);
-    if (outcome === 'hit') this.#saved(done);
+    line.requests.add();
+    line.seconds.observe((this.#clock.monotonicMs() - done.startedAtMs) / 1_000);
+    if (done.outcome === 'hit') this.#saved(done);
+  }
+
+  /** Mostly the one of the request before. */
+  #lineOf(operation: Operation, outcome: Outcome, detail: string): Line {
+    const last = this.#lastLine;
+    if (last?.operation === operation && last.outcome === outcome && last.detail === detail) return last;
+    const id = `${operation} ${outcome} ${detail}`;
+    let line = this.#lines.get(id);
+    if (line === undefined) {
+      const name = outcome === 'hit' ? `hit-${detail}` : outcome;
+      const requests = this.#telemetry.counter('reprise_requests_total', operation, outcome, detail);
+      const seconds = this.#telemetry.histogram('reprise_request_seconds', operation, outcome);
+      line = { operation, outcome, detail, name, requests, seconds, count: 0 };
+      this.#lines.set(id, line);
+    }
+    this.#lastLine = line;
+    return line;
   }
 
   modelCall(call: CalledModel): void {
@@ -105,7 +140,7 @@ export class Accounting {
     this.totals.modelCalls += 1;
     this.totals.billed = addUsage(this.totals.billed, billed);
     this.totals.costBilled += cost;
-    this.#count('billed', billed, cost);
+    this.#billed(billed, cost);
     this.#telemetry.counter('reprise_model_calls_total', operation, result).add();
     this.#telemetry.histogram('reprise_model_seconds', operation, result).observe(ms / 1_000);
   }
@@ -114,16 +149,33 @@ export class Accounting {
     this.totals.modelCallsSaved += 1;
     this.totals.saved = addUsage(this.totals.saved, done.served);
     this.totals.costSaved += done.cost;
-    this.#telemetry.counter('reprise_model_calls_saved_total', done.operation).add();
-    this.#count('saved', done.served, done.cost);
+    const savings = this.#savingsOf(done.operation);
+    savings.calls.add();
+    const { promptTokens, completionTokens } = done.served;
+    if (promptTokens > 0) savings.prompt.add(promptTokens);
+    if (completionTokens > 0) savings.completion.add(completionTokens);
+    if (done.cost > 0) this.#telemetry.counter('reprise_cost_total', 'saved').add(done.cost);
   }
 
-  #count(account: string, usage: Usage, cost: number): void {
-    if (usage.promptTokens > 0)
-      this.#telemetry.counter('reprise_tokens_total', 'prompt', account).add(usage.promptTokens);
-    if (usage.completionTokens > 0) {
-      this.#telemetry.counter('reprise_tokens_total', 'completion', account).add(usage.completionTokens);
+  #savingsOf(operation: Operation): Savings {
+    let savings = this.#savings.get(operation);
+    if (savings === undefined) {
+      savings = {
+        calls: this.#telemetry.counter('reprise_model_calls_saved_total', operation),
+        prompt: this.#telemetry.counter('reprise_tokens_total', 'prompt', 'saved'),
+        completion: this.#telemetry.counter('reprise_tokens_total', 'completion', 'saved'),
+      };
+      this.#savings.set(operation, savings);
     }
-    if (cost > 0) this.#telemetry.counter('reprise_cost_total', account).add(cost);
+    return savings;
+  }
+
+  #billed(usage: Usage, cost: number): void {
+    if (usage.promptTokens > 0)
+      this.#telemetry.counter('reprise_tokens_total', 'prompt', 'billed').add(usage.promptTokens);
+    if (usage.completionTokens > 0) {
+      this.#telemetry.counter('reprise_tokens_total', 'completion', 'billed').add(usage.completionTokens);
+    }
+    if (cost > 0) this.#telemetry.counter('reprise_cost_total', 'billed').add(cost);
   }
 }

@@ -4,8 +4,9 @@ import type { CallOptions } from '../ports/call-options.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Embedding } from '../ports/embedder.ts';
 import type { Entry } from '../ports/entry.ts';
+import type { Operation } from '../ports/model.ts';
 import type { CandidateEvidence, HitDetail } from '../ports/service.ts';
-import type { Telemetry } from '../ports/telemetry.ts';
+import type { Histogram, Telemetry } from '../ports/telemetry.ts';
 import type { SemanticDecision, SemanticMatcher } from '../semantic/semantic-matcher.ts';
 import type { Prepared } from './prepare.ts';
 import type { Refusals } from './refusals.ts';
@@ -49,6 +50,7 @@ export class Lookup {
     telemetry: Telemetry;
   };
   readonly #lookupBudgetMs: number;
+  readonly #seconds = new Map<Operation, Histogram>();
 
   constructor(
     deps: {
@@ -72,37 +74,43 @@ export class Lookup {
   }
 
   async find(prepared: Prepared): Promise<LookupHit | LookupMiss> {
-    const { clock, telemetry } = this.#deps;
-    const startedAtMs = clock.monotonicMs();
+    const startedAtMs = this.#deps.clock.monotonicMs();
     try {
-      return await this.#find(prepared, startedAtMs);
+      if (!readable(prepared)) {
+        return { kind: 'miss', bypass: prepared.bypass, tiersFailed: false, embedding: undefined };
+      }
+      // From here on: to understand a large body may take longer than the whole budget.
+      const deadlineAtMs = startedAtMs + this.#lookupBudgetMs;
+      let failure = '';
+      try {
+        const found = await this.#deps.tiers.get(prepared.key, prepared.terms, { deadlineAtMs });
+        if (found !== undefined) return exactHit(found);
+      } catch (error) {
+        if (prepared.signal.aborted) throw error;
+        failure = toRepriseError(error).code;
+      }
+      return await this.#findSimilar(prepared, deadlineAtMs, failure);
     } finally {
-      const seconds = (clock.monotonicMs() - startedAtMs) / 1_000;
-      telemetry.histogram('reprise_lookup_seconds', prepared.operation).observe(seconds);
+      this.#secondsOf(prepared.operation).observe((this.#deps.clock.monotonicMs() - startedAtMs) / 1_000);
     }
   }
 
-  async #find(prepared: Prepared, startedAtMs: number): Promise<LookupHit | LookupMiss> {
-    if (!readable(prepared)) {
-      return { kind: 'miss', bypass: prepared.bypass, tiersFailed: false, embedding: undefined };
-    }
-    // From here on: to understand a large body may take longer than the whole budget.
-    const deadlineAtMs = startedAtMs + this.#lookupBudgetMs;
-    let bypass = '';
-    let tiersFailed = false;
-    try {
-      const found = await this.#deps.tiers.get(prepared.key, prepared.terms, { deadlineAtMs });
-      if (found !== undefined) return exactHit(found);
-    } catch (error) {
-      if (prepared.signal.aborted) throw error;
-      bypass = toRepriseError(error).code;
-      tiersFailed = true;
-    }
+  /** Step 4, after the tiers had nothing; `failure`: why they couldn't tell, empty when they could. */
+  async #findSimilar(prepared: Prepared, deadlineAtMs: number, failure: string): Promise<LookupHit | LookupMiss> {
     const semantic = await this.#semantic(prepared, { deadlineAtMs, signal: prepared.signal });
     if (semantic.hit !== undefined) return semantic.hit;
-    bypass ||= semantic.bypass;
+    const bypass = failure === '' ? semantic.bypass : failure;
     if (bypass !== '') this.#deps.telemetry.counter('reprise_bypasses_total', bypass).add();
-    return { kind: 'miss', bypass, tiersFailed, embedding: semantic.embedding };
+    return { kind: 'miss', bypass, tiersFailed: failure !== '', embedding: semantic.embedding };
+  }
+
+  #secondsOf(operation: Operation): Histogram {
+    let seconds = this.#seconds.get(operation);
+    if (seconds === undefined) {
+      seconds = this.#deps.telemetry.histogram('reprise_lookup_seconds', operation);
+      this.#seconds.set(operation, seconds);
+    }
+    return seconds;
   }
 
   /** The semantic look-up alone, whatever the exact tiers hold. */

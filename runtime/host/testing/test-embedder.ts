@@ -33,7 +33,7 @@ export class TestEmbedder implements Embedder {
 }
 
 function vectorOf(text: string): Float32Array {
-  const meaning = text.split('|', 1)[0]?.trim() ?? '';
+  const meaning = text.split(/[|—]/u, 1)[0]?.trim() ?? '';
   const own = hashed(text);
   const vector = hashed(meaning).map((value, index) => value + 0.05 * (own[index] ?? 0));
   const length = Math.hypot(...vector);
