@@ -128,6 +128,13 @@ export function hasCode(error: unknown, code: ErrorCode): error is RepriseError 
   return error instanceof RepriseError && error.code === code;
 }
 
+/** The outcome of a request that ended in this error. */
+export function failedOutcome(error: RepriseError): 'cancelled' | 'refused' | 'error' {
+  if (error.code === 'cancelled') return 'cancelled';
+  const { type } = error.kind;
+  return type === 'upstream_error' || type === 'server_error' ? 'error' : 'refused';
+}
+
 /** Any thrown value as an error of ours; what we don't know becomes `internal`. */
 export function toRepriseError(error: unknown): RepriseError {
   if (error instanceof RepriseError) return error;

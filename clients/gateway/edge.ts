@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from 'fastify';
-import { RepriseError, assert } from '../../runtime/errors.ts';
+import { RepriseError, assert, failedOutcome } from '../../runtime/errors.ts';
 import type { CacheStatus, Identity, InferenceStreamReply } from '../../runtime/ports/service.ts';
 import { readBody } from './body-reader.ts';
 import { edgeError, errorReply } from './error-reply.ts';
@@ -245,11 +245,4 @@ export class Edge {
       );
     }
   }
-}
-
-/** The outcome of a request that ended in an error. */
-export function failedOutcome(error: RepriseError): 'cancelled' | 'refused' | 'error' {
-  if (error.code === 'cancelled') return 'cancelled';
-  const { type } = error.kind;
-  return type === 'upstream_error' || type === 'server_error' ? 'error' : 'refused';
 }

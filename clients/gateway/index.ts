@@ -8,7 +8,7 @@ export {
   controlsFromHeaders,
 } from './controls.ts';
 export type { ControlFields, ControlNames, RequestHeaders } from './controls.ts';
-export { Edge, exchangeOf, failedOutcome, identityOf, sendError } from './edge.ts';
+export { Edge, exchangeOf, identityOf, sendError } from './edge.ts';
 export type { EdgeAnswer, EdgeOptions, EdgeRoute, ResolveIdentity } from './edge.ts';
 export { edgeError, errorJson, errorReply } from './error-reply.ts';
 export type { ErrorReply } from './error-reply.ts';

@@ -41,6 +41,7 @@ export interface TiersOptions {
   readonly gridIsLocal: boolean;
 }
 
+/** What a decoded entry costs in L1 beside its bytes: its fields and texts. */
 const ENTRY_OVERHEAD_BYTES = 512;
 
 /**
@@ -66,15 +67,15 @@ export class Tiers {
     this.#ledger.onReset(() => this.#nearCache?.clear());
   }
 
-  /** L1 only, without waiting. */
-  getNear(key: string, terms: ReadTerms): Found | undefined {
+  /** L1 only. */
+  #getNear(key: string, terms: ReadTerms): Found | undefined {
     const entry = this.#nearCache?.get(key);
     return entry === undefined ? undefined : this.#judge(entry, terms, 'exact-l1');
   }
 
   /** L1, then L2 with promotion. Fails as the grid does; a value that can't be read is a miss. */
   async get(key: string, terms: ReadTerms, options: CallOptions): Promise<Found | undefined> {
-    const near = this.getNear(key, terms);
+    const near = this.#getNear(key, terms);
     if (near !== undefined) return near;
     const reservation = this.#nearCache?.reserve(key);
     let published = false;
@@ -99,7 +100,7 @@ export class Tiers {
     const loads = new Map<string, Reservation | undefined>();
     for (const key of keys) {
       if (found.has(key) || loads.has(key)) continue;
-      const near = this.getNear(key, terms);
+      const near = this.#getNear(key, terms);
       if (near !== undefined) found.set(key, near);
       else loads.set(key, this.#nearCache?.reserve(key));
     }

@@ -1,3 +1,4 @@
+import { failedOutcome, toRepriseError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Usage } from '../ports/entry.ts';
 import type { Operation } from '../ports/model.ts';
@@ -116,6 +117,13 @@ export class Accounting {
     line.requests.add();
     line.seconds.observe((this.#clock.monotonicMs() - done.startedAtMs) / 1_000);
     if (done.outcome === 'hit') this.#saved(done);
+  }
+
+  /** One request that ended in an error; `cancelled`: its caller had left, whatever failed. */
+  fail(operation: Operation, startedAtMs: number, failure: { error: unknown; cancelled: boolean }): void {
+    const coded = toRepriseError(failure.error);
+    const outcome = failure.cancelled ? 'cancelled' : failedOutcome(coded);
+    this.finish({ operation, outcome, detail: coded.code, startedAtMs, served: NO_USAGE, cost: 0 });
   }
 
   /** Mostly the one of the request before. */

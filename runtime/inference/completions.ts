@@ -1,4 +1,4 @@
-import { RepriseError, hasCode, toRepriseError } from '../errors.ts';
+import { RepriseError } from '../errors.ts';
 import type { FlightHead, Flights, Participant } from '../cache/flight.ts';
 import type { Ledger } from '../cache/ledger.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -8,8 +8,8 @@ import type { Telemetry } from '../ports/telemetry.ts';
 import { NO_USAGE, costOf, servedOnly, type Accounting } from './accounting.ts';
 import type { Lookup, LookupHit, LookupMiss } from './lookup.ts';
 import type { LeadState, ModelCalls } from './model-calls.ts';
-import type { Prepared } from './prepare.ts';
-import { calledStatus, entryBody, entryEvents, flightBody, flightEvents, hitStatus } from './replies.ts';
+import { signalOf, type Prepared } from './prepare.ts';
+import { calledStatus, converted, entryBody, entryEvents, flightBody, flightEvents, hitStatus } from './replies.ts';
 import type { StoreAnswers } from './store-answers.ts';
 import { one, watched, type StreamEnd } from './watched-stream.ts';
 
@@ -43,7 +43,7 @@ export class Completions {
 
   async infer(prepared: Prepared): Promise<InferenceReply> {
     try {
-      const result = this.#deps.lookup.near(prepared) ?? (await this.#deps.lookup.find(prepared));
+      const result = await this.#deps.lookup.find(prepared);
       const reply = result.kind === 'hit' ? this.#replyFromHit(prepared, result) : undefined;
       return reply ?? (await this.#replyFromFlight(prepared, missOf(result)));
     } catch (error) {
@@ -53,7 +53,7 @@ export class Completions {
 
   async inferStream(prepared: Prepared): Promise<InferenceStreamReply> {
     try {
-      const result = this.#deps.lookup.near(prepared) ?? (await this.#deps.lookup.find(prepared));
+      const result = await this.#deps.lookup.find(prepared);
       const reply = result.kind === 'hit' ? this.#streamFromHit(prepared, result) : undefined;
       return reply ?? (await this.#streamFromFlight(prepared, missOf(result)));
     } catch (error) {
@@ -123,7 +123,7 @@ export class Completions {
     if (controls.onlyIfCached === true) {
       throw new RepriseError('not_cached', 'The answer is not in the cache and the request said only-if-cached.');
     }
-    if (prepared.signal.aborted) throw new RepriseError('cancelled', 'The request was cancelled.');
+    if (signalOf(prepared).aborted) throw new RepriseError('cancelled', 'The request was cancelled.');
     const alone = prepared.bypass !== '' || controls.noCache === true || controls.noStore === true;
     const joined = await this.#take(prepared, miss, { stream, alone });
     const ageMs = this.#deps.clock.wallMs() - joined.head.calledAtMs;
@@ -143,7 +143,7 @@ export class Completions {
     const lead = this.#deps.calls.lead({ prepared, stream, embedding: miss.embedding, reread, state });
     const participant = await this.#deps.flights.join({
       flightId: this.#flightId(prepared),
-      signal: prepared.signal,
+      signal: signalOf(prepared),
       lead,
       alone,
       ageMsMax: prepared.terms.maxAgeMs,
@@ -190,11 +190,11 @@ export class Completions {
   #refresh(prepared: Prepared): void {
     if (prepared.controls.onlyIfCached === true || !this.#deps.store.wanted(prepared)) return;
     this.#deps.background('refresh', async () => {
-      const own = prepared.with({}, { signal: new AbortController().signal });
+      const own: Prepared = { ...prepared, source: {} };
       const state: LeadState = { found: undefined };
       const participant = await this.#deps.flights.join({
         flightId: this.#flightId(prepared),
-        signal: own.signal,
+        signal: signalOf(own),
         lead: this.#deps.calls.lead({ prepared: own, stream: false, embedding: undefined, reread: false, state }),
       });
       await flightBody(participant, prepared.operation);
@@ -229,21 +229,8 @@ export class Completions {
 
   /** Counts a failure and passes it on. */
   #failed(prepared: Prepared, error: unknown): unknown {
-    const coded = toRepriseError(error);
-    const outcome =
-      coded.code === 'cancelled' || prepared.signal.aborted
-        ? 'cancelled'
-        : coded.code === 'not_cached'
-          ? 'refused'
-          : 'error';
-    this.#deps.accounting.finish({
-      operation: prepared.operation,
-      outcome,
-      detail: coded.code,
-      startedAtMs: prepared.startedAtMs,
-      served: NO_USAGE,
-      cost: 0,
-    });
+    const cancelled = signalOf(prepared).aborted;
+    this.#deps.accounting.fail(prepared.operation, prepared.startedAtMs, { error, cancelled });
     return error;
   }
 }
@@ -258,16 +245,6 @@ export function namesOf(prepared: Prepared): {
 } {
   const { parts } = prepared;
   return { tenant: parts.tenant, namespace: parts.namespace, tags: parts.tags, model: parts.model, key: prepared.key };
-}
-
-/** What `convert` makes; undefined when the stored answer doesn't allow it. */
-function converted<T>(convert: () => T): T | undefined {
-  try {
-    return convert();
-  } catch (error) {
-    if (hasCode(error, 'model_invalid_answer')) return undefined;
-    throw error;
-  }
 }
 
 /** An entry that can't be served to this request is a miss, and the leader doesn't find it again. */

@@ -14,7 +14,7 @@ import { NO_USAGE, addUsage, costOf, type Accounting } from './accounting.ts';
 import type { CredentialWatch } from './credential-watch.ts';
 import { inputItems, joinAnswer, splitAnswer, withItems, type EmbeddingItem } from './embedding-items.ts';
 import { ItemFlights } from './item-flights.ts';
-import type { Prepared } from './prepare.ts';
+import { signalOf, type Prepared } from './prepare.ts';
 import type { StoreAnswers } from './store-answers.ts';
 
 export interface EmbeddingsDeps {
@@ -60,6 +60,8 @@ export class Embeddings {
     try {
       const bypass = await this.#lookUp(prepared, slots);
       await this.#callForMisses(prepared, slots);
+      for (const slot of slots) this.#count(prepared, slot, bypass);
+      this.#refresh(prepared, slots);
       return this.#reply(prepared, slots, bypass);
     } catch (error) {
       this.#countFailure(prepared, slots, error);
@@ -67,7 +69,7 @@ export class Embeddings {
     }
   }
 
-  /** What is cached, without calling: undefined when an item is missing. */
+  /** What is cached, without calling or counting: undefined when an item is missing. */
   async lookup(prepared: Prepared): Promise<InferenceReply | undefined> {
     const slots = this.#slots(prepared);
     await this.#lookUp(prepared, slots);
@@ -91,7 +93,7 @@ export class Embeddings {
       const key = deriveKey(this.#deps.hash, prepared.parts, itemHash);
       const canonical = (): CanonicalRequest => ({ facts, tree: withItems(tree, [value]) });
       return {
-        prepared: prepared.with({ key, canonical }),
+        prepared: { ...prepared, key, canonical },
         value,
         item: undefined,
         source: 'called',
@@ -107,7 +109,7 @@ export class Embeddings {
     const startedAtMs = clock.monotonicMs();
     const options: CallOptions = {
       deadlineAtMs: startedAtMs + this.#options.lookupBudgetMs,
-      signal: prepared.signal,
+      signal: signalOf(prepared),
     };
     const keys = slots.map((slot) => slot.prepared.key);
     try {
@@ -121,7 +123,7 @@ export class Embeddings {
       }
       return '';
     } catch (error) {
-      if (prepared.signal.aborted) throw error;
+      if (signalOf(prepared).aborted) throw error;
       const { code } = toRepriseError(error);
       telemetry.counter('reprise_bypasses_total', code).add();
       return code;
@@ -141,7 +143,7 @@ export class Embeddings {
     const byKey = this.#byFlight(missing);
     const results = await this.#flights.fetch([...byKey.keys()], {
       alone,
-      signal: prepared.signal,
+      signal: signalOf(prepared),
       lead: (ids, signal) =>
         this.#call(
           prepared,
@@ -257,8 +259,6 @@ export class Embeddings {
     const called = slots.filter((slot) => slot.source === 'called');
     const served = items.reduce((sum, item) => addUsage(sum, item.usage), NO_USAGE);
     const billed = called.reduce((sum, slot) => addUsage(sum, slot.item!.usage), NO_USAGE);
-    for (const slot of slots) this.#count(prepared, slot, bypass);
-    this.#refresh(prepared, slots);
     return {
       status: this.#status(prepared, slots, called.length, bypass),
       contentType: 'application/json',
@@ -297,19 +297,8 @@ export class Embeddings {
   }
 
   #countFailure(prepared: Prepared, slots: readonly Slot[], error: unknown): void {
-    const coded = toRepriseError(error);
-    const cancelled = coded.code === 'cancelled' || prepared.signal.aborted;
-    const outcome = cancelled ? 'cancelled' : coded.code === 'not_cached' ? 'refused' : 'error';
-    for (const _slot of slots) {
-      this.#deps.accounting.finish({
-        operation: prepared.operation,
-        outcome,
-        detail: coded.code,
-        startedAtMs: prepared.startedAtMs,
-        served: NO_USAGE,
-        cost: 0,
-      });
-    }
+    const failure = { error, cancelled: signalOf(prepared).aborted };
+    for (const _slot of slots) this.#deps.accounting.fail(prepared.operation, prepared.startedAtMs, failure);
   }
 }
 

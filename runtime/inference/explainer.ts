@@ -7,7 +7,7 @@ import type { Entry } from '../ports/entry.ts';
 import type { CacheStatus, CandidateEvidence, Explanation } from '../ports/service.ts';
 import type { ExplainMemory } from './explain-memory.ts';
 import type { Lookup, LookupHit, SemanticFindings } from './lookup.ts';
-import type { Prepared } from './prepare.ts';
+import { signalOf, type Prepared } from './prepare.ts';
 import { calledStatus, hitStatus } from './replies.ts';
 
 export interface ExplainerDeps {
@@ -47,7 +47,7 @@ export class Explainer {
     const { clock, memory } = this.#deps;
     const options: CallOptions = {
       deadlineAtMs: clock.monotonicMs() + this.#options.timeoutMs,
-      signal: prepared.signal,
+      signal: signalOf(prepared),
     };
     const only = parts.length === 1 ? parts[0] : undefined;
     const found = only === undefined ? await this.#batch(prepared, parts, options) : await this.#one(only, options);
@@ -56,7 +56,7 @@ export class Explainer {
     const nearest = missing === undefined || prepared.bypass !== '' ? undefined : memory.nearest(missing);
     const explanation: Explanation = {
       key: (only ?? prepared).key,
-      scope: prepared.scope,
+      scope: prepared.scope(),
       tenant: prepared.parts.tenant,
       namespace: prepared.namespaceName,
       model: prepared.parts.model,
@@ -130,7 +130,7 @@ export class Explainer {
     const mode = prepared.namespace.semantic;
     if (semanticOff !== undefined) reasons.push(`Semantic matching is off: ${semanticOff}.`);
     else if (mode === 'off') reasons.push('Semantic matching is off in this namespace.');
-    else if (prepared.scope === '')
+    else if (prepared.scope() === '')
       reasons.push('The last message is not plain user text, so the request takes no part in semantic reuse.');
     else if (findings.bypass !== '') reasons.push(`The semantic look-up was not made: ${findings.bypass}.`);
     else if (findings.evidence.length === 0) reasons.push('No stored text of the same scope is near.');

@@ -1,7 +1,8 @@
-import { ModelError, RepriseError, toRepriseError } from '../errors.ts';
+import { RepriseError } from '../errors.ts';
 import { summarizeAnswer } from '../cache/stored-only.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Entry } from '../ports/entry.ts';
+import type { Operation } from '../ports/model.ts';
 import type { ModelDirectory } from '../ports/model-directory.ts';
 import type {
   CacheStatus,
@@ -20,7 +21,7 @@ import type {
   StoreRequest,
 } from '../ports/service.ts';
 import { normaliseAskedText } from '../semantic/asked-text.ts';
-import { NO_USAGE, type Accounting } from './accounting.ts';
+import type { Accounting } from './accounting.ts';
 import type { Completions } from './completions.ts';
 import type { Embeddings } from './embeddings.ts';
 import type { Explainer } from './explainer.ts';
@@ -29,7 +30,8 @@ import type { Lookup } from './lookup.ts';
 import type { NodeState } from './node-state.ts';
 import type { Prepared, Preparer } from './prepare.ts';
 import type { Refusals } from './refusals.ts';
-import { calledStatus, entryBody, hitStatus } from './replies.ts';
+import { calledStatus, converted, entryBody, hitStatus } from './replies.ts';
+import { convertible } from './stream-assembly.ts';
 import { requireRole } from './roles.ts';
 import type { StoreAnswers } from './store-answers.ts';
 
@@ -77,24 +79,18 @@ export class Inference implements InferenceService {
   }
 
   async lookup(request: InferenceRequest): Promise<LookupReply> {
-    const prepared = this.#prepare(request);
+    const prepared = this.#deps.preparer.prepare(request);
     if (request.operation === 'embeddings') {
       const cached = await this.#deps.embeddings.lookup(prepared);
       if (cached !== undefined) return cached;
     } else {
-      const result = this.#deps.lookup.near(prepared) ?? (await this.#deps.lookup.find(prepared));
-      if (result.kind === 'hit') {
-        const status = hitStatus(result, prepared, this.#deps.clock.wallMs());
-        const { entry } = result.found;
-        this.#finish(prepared, status, entry);
-        return { status, ...entryBody(entry) };
+      const result = await this.#deps.lookup.find(prepared);
+      const whole = result.kind === 'hit' ? converted(() => entryBody(result.found.entry)) : undefined;
+      if (result.kind === 'hit' && whole !== undefined) {
+        return { status: hitStatus(result, prepared, this.#deps.clock.wallMs()), ...whole };
       }
     }
-    throw this.#refused(
-      prepared.operation,
-      prepared.startedAtMs,
-      new RepriseError('not_cached', 'The answer is not in the cache.'),
-    );
+    throw new RepriseError('not_cached', 'The answer is not in the cache.');
   }
 
   async store(request: StoreRequest): Promise<CacheStatus> {
@@ -107,6 +103,7 @@ export class Inference implements InferenceService {
         'Embeddings are stored item by item when they are made; Store takes completions.',
       );
     }
+    if (!convertible(request.operation, 'body', request.answer)) throw notStored();
     const answer = {
       kind: 'body' as const,
       contentType: 'application/json',
@@ -120,13 +117,7 @@ export class Inference implements InferenceService {
     const stored = await store.storeNow(prepared, answer, {
       deadlineAtMs: clock.monotonicMs() + this.#options.timeoutMs,
     });
-    if (!stored) {
-      throw new RepriseError(
-        'invalid_request',
-        'The answer was not stored: it must be a complete, successful answer within the size limit, and not older than what is there.',
-        { param: 'answer' },
-      );
-    }
+    if (!stored) throw notStored();
     return calledStatus(prepared, { outcome: 'miss', detail: '', stored: true });
   }
 
@@ -198,31 +189,16 @@ export class Inference implements InferenceService {
     }
   }
 
-  #refused(operation: InferenceRequest['operation'], startedAtMs: number, error: unknown): unknown {
-    const coded = toRepriseError(error);
-    const outcome =
-      coded.kind.httpStatus >= 500 && coded.code !== 'not_cached' && !(coded instanceof ModelError)
-        ? 'error'
-        : 'refused';
-    this.#deps.accounting.finish({
-      operation,
-      outcome,
-      detail: coded.code,
-      startedAtMs,
-      served: NO_USAGE,
-      cost: 0,
-    });
+  #refused(operation: Operation, startedAtMs: number, error: unknown): unknown {
+    this.#deps.accounting.fail(operation, startedAtMs, { error, cancelled: false });
     return error;
   }
+}
 
-  #finish(prepared: Prepared, status: CacheStatus, entry: Entry): void {
-    this.#deps.accounting.finish({
-      operation: prepared.operation,
-      outcome: status.outcome,
-      detail: status.detail,
-      startedAtMs: prepared.startedAtMs,
-      served: entry.usage,
-      cost: entry.cost,
-    });
-  }
+function notStored(): RepriseError {
+  return new RepriseError(
+    'invalid_request',
+    'The answer was not stored: it must be a complete, successful answer within the size limit, and not older than what is there.',
+    { param: 'answer' },
+  );
 }

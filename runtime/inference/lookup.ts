@@ -8,7 +8,7 @@ import type { Operation } from '../ports/model.ts';
 import type { CandidateEvidence, HitDetail } from '../ports/service.ts';
 import type { Histogram, Telemetry } from '../ports/telemetry.ts';
 import type { SemanticDecision, SemanticMatcher } from '../semantic/semantic-matcher.ts';
-import type { Prepared } from './prepare.ts';
+import { signalOf, type Prepared } from './prepare.ts';
 import type { Refusals } from './refusals.ts';
 import { withinDeadline } from './within-deadline.ts';
 
@@ -66,13 +66,6 @@ export class Lookup {
     this.#lookupBudgetMs = options.lookupBudgetMs;
   }
 
-  /** L1 alone, without waiting: the fast path of a hit. */
-  near(prepared: Prepared): LookupHit | undefined {
-    if (!readable(prepared)) return undefined;
-    const found = this.#deps.tiers.getNear(prepared.key, prepared.terms);
-    return found === undefined ? undefined : exactHit(found);
-  }
-
   async find(prepared: Prepared): Promise<LookupHit | LookupMiss> {
     const startedAtMs = this.#deps.clock.monotonicMs();
     try {
@@ -86,7 +79,7 @@ export class Lookup {
         const found = await this.#deps.tiers.get(prepared.key, prepared.terms, { deadlineAtMs });
         if (found !== undefined) return exactHit(found);
       } catch (error) {
-        if (prepared.signal.aborted) throw error;
+        if (signalOf(prepared).aborted) throw error;
         failure = toRepriseError(error).code;
       }
       return await this.#findSimilar(prepared, deadlineAtMs, failure);
@@ -97,7 +90,7 @@ export class Lookup {
 
   /** Step 4, after the tiers had nothing; `failure`: why they couldn't tell, empty when they could. */
   async #findSimilar(prepared: Prepared, deadlineAtMs: number, failure: string): Promise<LookupHit | LookupMiss> {
-    const semantic = await this.#semantic(prepared, { deadlineAtMs, signal: prepared.signal });
+    const semantic = await this.#semantic(prepared, { deadlineAtMs, signal: signalOf(prepared) });
     if (semantic.hit !== undefined) return semantic.hit;
     const bypass = failure === '' ? semantic.bypass : failure;
     if (bypass !== '') this.#deps.telemetry.counter('reprise_bypasses_total', bypass).add();
@@ -121,7 +114,7 @@ export class Lookup {
   async #semantic(prepared: Prepared, options: CallOptions, explaining = false): Promise<SemanticFindings> {
     const { semantic, clock } = this.#deps;
     const mode = prepared.namespace.semantic;
-    if (semantic === undefined || mode === 'off' || prepared.scope === '') return NOTHING;
+    if (semantic === undefined || mode === 'off' || prepared.scope() === '') return NOTHING;
     if (!semantic.state.ready) return { ...NOTHING, bypass: 'embedder' };
     const leftMs = options.deadlineAtMs - clock.monotonicMs();
     if (leftMs <= 0) return { ...NOTHING, bypass: 'lookup-budget' };
@@ -133,7 +126,7 @@ export class Lookup {
       const hit = mode === 'serve' || explaining ? semanticHit(decision, fetched) : undefined;
       return { hit, bypass: bypassOf(decision), evidence: decision.evidence, embedding: decision.embedding };
     } catch (error) {
-      if (prepared.signal.aborted) throw error;
+      if (signalOf(prepared).aborted) throw error;
       return { ...NOTHING, bypass: toRepriseError(error).code };
     }
   }
@@ -147,7 +140,7 @@ export class Lookup {
     const { tiers, refusals } = this.#deps;
     const { threshold } = prepared.controls;
     await refusals.follow(options);
-    const query = { scope: prepared.scope, askedText: prepared.facts.askedText, domain: prepared.domain };
+    const query = { scope: prepared.scope(), askedText: prepared.facts.askedText, domain: prepared.domain };
     return semantic.find(
       threshold === undefined ? query : { ...query, thresholdMin: threshold },
       {
@@ -196,7 +189,7 @@ function semanticHit(decision: SemanticDecision, fetched: ReadonlyMap<string, Fo
 /** A candidate's entry is checked again for tenant and scope (invariant I1), whatever the index said. */
 function sameScope(entry: Entry, prepared: Prepared): boolean {
   return (
-    entry.scope === prepared.scope && entry.tenant === prepared.parts.tenant && entry.operation === prepared.operation
+    entry.scope === prepared.scope() && entry.tenant === prepared.parts.tenant && entry.operation === prepared.operation
   );
 }
 

@@ -22,10 +22,17 @@ import type { Model, Operation } from '../ports/model.ts';
 /** A domain with its name, as the semantic room takes it. */
 export type NamedDomain = DomainOptions & { readonly name: string };
 
-interface PreparedFields {
+/** Where the signal is read from, late: making one costs more than a hit. */
+interface SignalSource {
+  readonly signal?: AbortSignal;
+}
+
+/** What a request is, once understood: its key, its scope and the terms on which the cache may serve and store it. */
+export interface Prepared {
   readonly operation: Operation;
   readonly identity: Identity;
   readonly controls: CacheControls;
+  readonly source: SignalSource;
   readonly traceparent: string | undefined;
   readonly facts: RequestFacts;
   readonly resolved: ResolvedModel;
@@ -34,8 +41,8 @@ interface PreparedFields {
   readonly domain: NamedDomain;
   readonly parts: KeyParts;
   readonly key: string;
-  /** Empty when the request takes no part in semantic reuse. */
-  readonly scope: string;
+  /** Derived when first asked for, which an exact hit doesn't; empty when the request takes no part in semantic reuse. */
+  readonly scope: () => string;
   readonly terms: ReadTerms;
   readonly ttlMs: number;
   /** Why no tier is used at all; empty when tiers are. */
@@ -49,70 +56,9 @@ interface PreparedFields {
   readonly canonical: () => CanonicalRequest;
 }
 
-/** What the signal is read from, late: making one costs more than a hit. */
-interface SignalSource {
-  readonly signal?: AbortSignal;
-}
-
-/**
- * What a request is, once understood: its key, its scope and the terms on which the cache may serve and store it.
- * A copy is made by `with`; spreading would lose the signal.
- */
-export class Prepared implements PreparedFields {
-  readonly operation: Operation;
-  readonly identity: Identity;
-  readonly controls: CacheControls;
-  readonly traceparent: string | undefined;
-  readonly facts: RequestFacts;
-  readonly resolved: ResolvedModel;
-  readonly namespaceName: string;
-  readonly namespace: NamespaceOptions;
-  readonly domain: NamedDomain;
-  readonly parts: KeyParts;
-  readonly key: string;
-  readonly scope: string;
-  readonly terms: ReadTerms;
-  readonly ttlMs: number;
-  readonly bypass: string;
-  readonly position: LedgerPosition | undefined;
-  readonly epoch: number;
-  readonly startedAtMs: number;
-  readonly canonical: () => CanonicalRequest;
-  readonly #fields: PreparedFields;
-  readonly #source: SignalSource;
-
-  constructor(fields: PreparedFields, source: SignalSource) {
-    this.operation = fields.operation;
-    this.identity = fields.identity;
-    this.controls = fields.controls;
-    this.traceparent = fields.traceparent;
-    this.facts = fields.facts;
-    this.resolved = fields.resolved;
-    this.namespaceName = fields.namespaceName;
-    this.namespace = fields.namespace;
-    this.domain = fields.domain;
-    this.parts = fields.parts;
-    this.key = fields.key;
-    this.scope = fields.scope;
-    this.terms = fields.terms;
-    this.ttlMs = fields.ttlMs;
-    this.bypass = fields.bypass;
-    this.position = fields.position;
-    this.epoch = fields.epoch;
-    this.startedAtMs = fields.startedAtMs;
-    this.canonical = fields.canonical;
-    this.#fields = fields;
-    this.#source = source;
-  }
-
-  get signal(): AbortSignal {
-    return this.#source.signal ?? NEVER;
-  }
-
-  /** The same but for some fields, or for its signal. */
-  with(changes: Partial<PreparedFields>, source: SignalSource = this.#source): Prepared {
-    return new Prepared({ ...this.#fields, ...changes }, source);
-  }
+/** The request's signal; one that is never aborted where it has none. */
+export function signalOf(prepared: Prepared): AbortSignal {
+  return prepared.source.signal ?? NEVER;
 }
 
 interface PrepareInput {
@@ -144,11 +90,13 @@ export class Preparer {
   readonly #deps: PreparerDeps;
   readonly #options: NodeOptions;
   readonly #rules = new Map<string, RequestRules>();
+  readonly #domains: ReadonlyMap<string, NamedDomain>;
 
   /** Fails with `config_invalid` on a blank rule that can't be used. */
   constructor(deps: PreparerDeps, options: NodeOptions) {
     this.#deps = { ...deps, random: deps.random.fork('sampling-bucket') };
     this.#options = options;
+    this.#domains = new Map(Object.entries(options.domains).map(([name, domain]) => [name, { name, ...domain }]));
     for (const namespace of Object.values(options.namespaces)) compileBlankRules(namespace.blank);
   }
 
@@ -170,10 +118,12 @@ export class Preparer {
       modelVersion: `${resolved.upstream}#${resolved.rule.version}`,
       bucket: this.#bucket(facts, namespace, controls),
     };
-    const fields: PreparedFields = {
+    let scope: string | undefined;
+    return {
       operation: input.operation,
       identity: input.identity,
       controls,
+      source: input,
       traceparent: input.traceparent,
       facts,
       resolved,
@@ -182,7 +132,7 @@ export class Preparer {
       domain: this.#domain(namespace, controls),
       parts,
       key: deriveKey(hash, parts, facts.bodyHash),
-      scope: facts.scopeBodyHash === '' ? '' : deriveScope(hash, parts, facts.scopeBodyHash),
+      scope: () => (scope ??= facts.scopeBodyHash === '' ? '' : deriveScope(hash, parts, facts.scopeBodyHash)),
       terms: {
         strict: namespace.strict,
         maxAgeMs: Math.min(controls.maxAgeMs ?? Infinity, controls.ttlMs ?? Infinity),
@@ -195,7 +145,6 @@ export class Preparer {
       startedAtMs,
       canonical,
     };
-    return new Prepared(fields, input);
   }
 
   /** Facts by the memo, or by parsing. */
@@ -271,14 +220,14 @@ export class Preparer {
   }
 
   #namedDomain(name: string): NamedDomain {
-    const domain = Object.hasOwn(this.#options.domains, name) ? this.#options.domains[name] : undefined;
+    const domain = this.#domains.get(name);
     if (domain === undefined) {
-      const known = Object.keys(this.#options.domains).slice(0, 20).join(', ');
+      const known = [...this.#domains.keys()].slice(0, 20).join(', ');
       throw new RepriseError('invalid_control', `There is no domain '${name}'; configured are: ${known}.`, {
         param: 'domain',
       });
     }
-    return { name, ...domain };
+    return domain;
   }
 
   #bucket(facts: RequestFacts, namespace: NamespaceOptions, controls: CacheControls): number {

@@ -1,5 +1,4 @@
-import { assert } from '../errors.ts';
-import { ModelError } from '../errors.ts';
+import { ModelError, assert, hasCode } from '../errors.ts';
 import type { FlightHead, Participant } from '../cache/flight.ts';
 import { summarizeAnswer } from '../cache/stored-only.ts';
 import type { Entry, Usage } from '../ports/entry.ts';
@@ -153,4 +152,14 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
     offset += part.byteLength;
   }
   return whole;
+}
+
+/** What `convert` makes of a stored answer; undefined when it can't be had in that form. */
+export function converted<T>(convert: () => T): T | undefined {
+  try {
+    return convert();
+  } catch (error) {
+    if (hasCode(error, 'model_invalid_answer')) return undefined;
+    throw error;
+  }
 }

@@ -92,6 +92,7 @@ export class StoreAnswers {
 
   entryOf(prepared: Prepared, answer: Answer): Entry {
     const { parts, resolved } = prepared;
+    const scope = prepared.scope();
     return {
       key: prepared.key,
       operation: prepared.operation,
@@ -111,8 +112,8 @@ export class StoreAnswers {
       tags: parts.tags,
       model: parts.model,
       modelVersion: resolved.rule.version,
-      scope: prepared.scope,
-      askedText: prepared.scope === '' ? '' : normaliseAskedText(prepared.facts.askedText),
+      scope,
+      askedText: scope === '' ? '' : normaliseAskedText(prepared.facts.askedText),
       provenance: {
         node: this.#options.nodeId,
         upstream: resolved.upstream,

@@ -4,9 +4,9 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo, Socket } from 'node:net';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Edge, Exchange, errorJson, failedOutcome, repriseGateway, sendError } from '../../clients/gateway/index.ts';
+import { Edge, Exchange, errorJson, repriseGateway, sendError } from '../../clients/gateway/index.ts';
 import type { GatewayOptions } from '../../clients/gateway/index.ts';
-import { RepriseError } from '../errors.ts';
+import { RepriseError, failedOutcome } from '../errors.ts';
 import { addAdminRoutes } from './http-admin.ts';
 
 /** What the HTTP server is told. */
