@@ -9,8 +9,8 @@ Steps, in order: format, lint, types, rules, dead-code, proto, docs, tests.
 `;
 
 /** Folders that are linted; a run without names would walk everything. */
-const LINTED = ['runtime', 'grid', 'clients', 'simulation', 'bench', 'scripts'];
-const CRUISED = ['runtime', 'grid', 'clients', 'simulation', 'bench', 'scripts', 'proto'];
+const LINTED = ['runtime', 'grid', 'clients', 'simulation', 'evaluation', 'bench', 'scripts'];
+const CRUISED = ['runtime', 'grid', 'clients', 'simulation', 'evaluation', 'bench', 'scripts', 'proto'];
 
 const present = (folders) => folders.filter((folder) => existsSync(join(ROOT, folder)));
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 const NODE_MIN = [20, 20];
-const BUILT_FOLDERS = ['runtime', 'grid', 'simulation', 'clients', 'proto'];
+const BUILT_FOLDERS = ['runtime', 'grid', 'simulation', 'evaluation', 'clients', 'proto'];
 const ASSET = /\.(binpb|proto|json|html|css|svg)$/;
 const STAMP = join('dist', '.stamp.json');
 const LOCK_WAIT_MS = 15 * 60_000;
