@@ -4,6 +4,9 @@ import { RepriseError } from '../../runtime/errors.ts';
 /** Told once: the body's bytes, or why there are none. */
 export type BodyDone = (error: RepriseError | null, body?: Uint8Array) => void;
 
+/** Largest body unless told otherwise: 8 MiB. */
+export const BODY_BYTES_MAX = 8 * 1024 * 1024;
+
 /** How many times the limit of a too large body is read and dropped, so that its sender can read the refusal. */
 const DISCARD_FACTOR = 8;
 
@@ -85,6 +88,13 @@ class Upload {
   readonly #onCut = (): void => {
     this.#settle(new RepriseError('cancelled', 'The client went away before its body was complete.'));
   };
+}
+
+/** Whether a request brings a body at all, empty ones aside. */
+export function hasBody(source: IncomingMessage): boolean {
+  const { headers } = source;
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
 /** Reads a JSON body whole, unparsed. Fails with `unsupported_media_type`, `body_too_large`, `empty_body` or `cancelled`. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
 import type { InferenceStreamReply } from '../../runtime/ports/service.ts';
 import { errorEvent } from './error-reply.ts';
+import type { ReplyTarget } from './reply-target.ts';
 
 /** How a stream ended: whole, cut by an error after its first byte, or left by the client. */
 export type StreamEnd =
@@ -17,7 +17,10 @@ export interface EventStreamHooks {
 
 const DONE = Buffer.from('data: [DONE]\n\n');
 /** Keep proxies from holding live events back. */
-const LIVE_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+const LIVE_HEADERS: readonly (readonly [string, string])[] = [
+  ['cache-control', 'no-cache'],
+  ['x-accel-buffering', 'no'],
+];
 /** A stored stream up to this size leaves in one write. */
 const WHOLE_BYTES_MAX = 65_536;
 
@@ -26,7 +29,7 @@ const WHOLE_BYTES_MAX = 65_536;
  * goes away, or takes nothing for `stallMs`, abandons the stream at once, whatever the source is waiting for.
  */
 export class EventStreamWriter {
-  readonly #reply: FastifyReply;
+  readonly #target: ReplyTarget;
   readonly #raw: ServerResponse;
   readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #stallMs: number;
@@ -38,16 +41,16 @@ export class EventStreamWriter {
   #hasEnded = false;
   #stall: NodeJS.Timeout | undefined;
 
-  constructor(reply: FastifyReply, stream: InferenceStreamReply, stallMs: number, hooks: EventStreamHooks) {
-    this.#reply = reply;
-    this.#raw = reply.raw;
+  constructor(target: ReplyTarget, stream: InferenceStreamReply, stallMs: number, hooks: EventStreamHooks) {
+    this.#target = target;
+    this.#raw = target.raw;
     this.#iterator = stream.chunks[Symbol.asyncIterator]();
     this.#stallMs = stallMs;
     this.#hooks = hooks;
     this.#isStored = stream.status.outcome === 'hit' && stream.status.detail !== 'coalesced';
   }
 
-  /** Begins; headers must be set on the reply by now. */
+  /** Begins; headers must be set on the target by now. */
   start(): void {
     if (this.#raw.destroyed) {
       this.#onClose();
@@ -87,11 +90,9 @@ export class EventStreamWriter {
     this.#gathered = [];
   }
 
-  /** Takes the socket over from Fastify, keeping the headers that hooks of the host have set. */
   #writeHead(): void {
-    const headers = { ...this.#reply.getHeaders(), ...LIVE_HEADERS };
-    this.#raw.writeHead(200, headers as Record<string, string>);
-    this.#reply.hijack();
+    for (const [name, value] of LIVE_HEADERS) this.#target.set(name, value);
+    this.#target.open(200);
     this.#hasHead = true;
   }
 
@@ -119,7 +120,7 @@ export class EventStreamWriter {
     if (!this.#hasHead && this.#gathered.length > 0) {
       this.#end('complete');
       this.#gathered.push(DONE);
-      void this.#reply.send(Buffer.concat(this.#gathered, this.#bytes + DONE.length));
+      this.#target.send(200, Buffer.concat(this.#gathered, this.#bytes + DONE.length));
       return;
     }
     if (!this.#hasHead) this.#writeHead();

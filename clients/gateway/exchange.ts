@@ -1,8 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Operation } from '../../runtime/ports/model.ts';
+import { assert, type RepriseError } from '../../runtime/errors.ts';
 import type { CacheControls, CacheStatus, Identity, InferenceRequest, Outcome } from '../../runtime/ports/service.ts';
 import { headerText } from './controls.ts';
+import { edgeError } from './error-reply.ts';
+import type { ReplyTarget } from './reply-target.ts';
+
+/** Tells who asks, from the request's headers and the socket's address; throws `missing_credential` or `invalid_credential`. */
+export type ResolveIdentity = (
+  headers: IncomingHttpHeaders,
+  remoteAddress: string | undefined,
+) => Identity | Promise<Identity>;
 
 /** One finished request, for the log: no prompt, no answer, no credential. */
 export interface RequestRecord {
@@ -33,26 +42,58 @@ export interface ExchangeEnd {
   readonly outcome: Outcome | '';
   readonly detail: string;
   readonly replyBytes: number;
-  readonly cacheStatus?: CacheStatus;
+  readonly cacheStatus?: CacheStatus | undefined;
 }
 
 const ENTRY_PREFIX_CHARACTERS = 12;
 
-/** One request from its head to its end, as the edge needs it for the log. */
+/** One request from its head to its end: where its answer goes, and what the log says of it. */
 export class Exchange {
-  readonly #requestId: string;
+  readonly target: ReplyTarget;
+  readonly requestId: string;
   readonly #method: string;
   readonly #path: string;
   readonly #startedAtMs = performance.now();
   #ended = false;
-  identity: Identity | undefined;
+  #identity: Identity | undefined;
   bodyBytes = 0;
   stream = false;
 
-  constructor(requestId: string, method: string, path: string) {
-    this.#requestId = requestId;
-    this.#method = method;
-    this.#path = path;
+  constructor(target: ReplyTarget, request: { requestId: string; method: string; path: string }) {
+    this.target = target;
+    this.requestId = request.requestId;
+    this.#method = request.method;
+    this.#path = request.path;
+  }
+
+  /** Who asks; the route must have asked for it. */
+  get knownIdentity(): Identity {
+    assert(this.#identity !== undefined, 'a handler runs after its identity is known');
+    return this.#identity;
+  }
+
+  /** Finds out who asks, then goes on; at once where the answer is at hand. */
+  identify(resolve: ResolveIdentity, done: (error?: RepriseError) => void): void {
+    const { headers, socket } = this.target.incoming;
+    let identity: Identity | Promise<Identity>;
+    try {
+      identity = resolve(headers, socket.remoteAddress);
+    } catch (error) {
+      done(edgeError(error));
+      return;
+    }
+    if (!('then' in identity)) {
+      this.#identity = identity;
+      done();
+      return;
+    }
+    identity.then(
+      (resolved) => {
+        this.#identity = resolved;
+        done();
+      },
+      (error: unknown) => done(edgeError(error)),
+    );
   }
 
   /** Hands one record to `onDone`, the first time only. */
@@ -61,7 +102,7 @@ export class Exchange {
     this.#ended = true;
     const { cacheStatus } = end;
     onDone({
-      requestId: this.#requestId,
+      requestId: this.requestId,
       method: this.#method,
       path: this.#path,
       status: end.status,
@@ -70,7 +111,7 @@ export class Exchange {
       durationMs: performance.now() - this.#startedAtMs,
       bodyBytes: this.bodyBytes,
       replyBytes: end.replyBytes,
-      tenant: this.identity?.tenant ?? '',
+      tenant: this.#identity?.tenant ?? '',
       entry: cacheStatus === undefined ? '' : cacheStatus.entryId.slice(0, ENTRY_PREFIX_CHARACTERS),
       model: cacheStatus?.model ?? '',
       stream: this.stream,

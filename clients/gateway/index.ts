@@ -8,12 +8,17 @@ export {
   controlsFromHeaders,
 } from './controls.ts';
 export type { ControlFields, ControlNames, RequestHeaders } from './controls.ts';
-export { Edge, exchangeOf, identityOf, sendError } from './edge.ts';
-export type { EdgeAnswer, EdgeOptions, EdgeRoute, ResolveIdentity } from './edge.ts';
+export { Answers } from './answers.ts';
+export type { AnswerOptions, EdgeAnswer } from './answers.ts';
+export { DirectEdge } from './direct-edge.ts';
+export { Edge, exchangeOf, identityOf, strayExchange } from './edge.ts';
+export type { EdgeOptions, EdgeRoute } from './edge.ts';
 export { edgeError, errorJson, errorReply } from './error-reply.ts';
 export type { ErrorReply } from './error-reply.ts';
 export { Exchange, LiveRequest } from './exchange.ts';
-export type { ExchangeEnd, RequestRecord } from './exchange.ts';
+export type { ExchangeEnd, RequestRecord, ResolveIdentity } from './exchange.ts';
+export { DirectTarget } from './reply-target.ts';
+export type { ReplyTarget } from './reply-target.ts';
 export { repriseGateway } from './gateway.ts';
 export type { GatewayOptions } from './gateway.ts';
 export { remoteService } from './remote-service.ts';

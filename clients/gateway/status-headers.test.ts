@@ -5,7 +5,7 @@ import type { CacheStatus } from '../../runtime/ports/service.ts';
 
 function headersOf(status: CacheStatus): Record<string, string> {
   const headers: Record<string, string> = {};
-  eachStatusHeader(status, (name, value) => (headers[name] = value));
+  eachStatusHeader(status, { set: (name, value) => (headers[name] = value) });
   return headers;
 }
 

@@ -28,12 +28,12 @@ export function cacheStatusText(status: CacheStatus): string {
   return `reprise; fwd=${forward}${status.stored ? '; stored' : ''}${detail}`;
 }
 
-/** Tells each header of a cache status to `set`. */
-export function eachStatusHeader(status: CacheStatus, set: (name: string, value: string) => unknown): void {
-  set('cache-status', cacheStatusText(status));
-  if (status.outcome === 'hit') set('age', String(Math.max(0, Math.floor(status.ageMs / 1_000))));
-  if (status.entryId !== '') set('x-reprise-entry', status.entryId);
-  if (status.similarity !== undefined) set('x-reprise-similarity', status.similarity.toFixed(4));
-  if (status.probability !== undefined) set('x-reprise-probability', status.probability.toFixed(4));
-  if (status.unconfirmed) set('x-reprise-unconfirmed', 'true');
+/** Sets each header of a cache status. */
+export function eachStatusHeader(status: CacheStatus, on: { set(name: string, value: string): void }): void {
+  on.set('cache-status', cacheStatusText(status));
+  if (status.outcome === 'hit') on.set('age', String(Math.max(0, Math.floor(status.ageMs / 1_000))));
+  if (status.entryId !== '') on.set('x-reprise-entry', status.entryId);
+  if (status.similarity !== undefined) on.set('x-reprise-similarity', status.similarity.toFixed(4));
+  if (status.probability !== undefined) on.set('x-reprise-probability', status.probability.toFixed(4));
+  if (status.unconfirmed) on.set('x-reprise-unconfirmed', 'true');
 }

@@ -162,8 +162,8 @@ function adminHandler(edge: Edge, role: Role, action: AdminAction): RouteHandler
       }
       const document = await action(request, identity, reply);
       if (typeof document === 'string') {
-        edge.succeed(request, reply, { contentType: 'application/json', body: Buffer.from(document) });
-      } else edge.sendJson(request, reply, document);
+        edge.succeed(request, { contentType: 'application/json', body: Buffer.from(document) });
+      } else edge.sendJson(request, document);
     } catch (error) {
       edge.fail(request, reply, error);
     }

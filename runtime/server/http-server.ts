@@ -4,9 +4,18 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo, Socket } from 'node:net';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Edge, Exchange, errorJson, repriseGateway, sendError } from '../../clients/gateway/index.ts';
+import {
+  Answers,
+  DirectEdge,
+  DirectTarget,
+  Edge,
+  Exchange,
+  errorJson,
+  repriseGateway,
+  strayExchange,
+} from '../../clients/gateway/index.ts';
 import type { GatewayOptions } from '../../clients/gateway/index.ts';
-import { RepriseError, failedOutcome } from '../errors.ts';
+import { RepriseError } from '../errors.ts';
 import { addAdminRoutes } from './http-admin.ts';
 
 /** What the HTTP server is told. */
@@ -52,23 +61,21 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #app: FastifyInstance;
   readonly #server: Server;
+  readonly #direct: DirectEdge;
+  readonly #answers: Answers;
   #running = 0;
   #isDraining = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    const requestIdPrefix = randomBytes(6).toString('hex');
-    let requestCount = 0;
+    const requestIdOf = requestIds();
+    this.#direct = new DirectEdge(options, requestIdOf);
+    this.#answers = new Answers(options);
     let server: Server | undefined;
     this.#app = Fastify({
       serverFactory: (handler) => (server = this.#createServer(handler)),
-      genReqId: (raw) => {
-        const given = raw.headers['x-request-id'];
-        if (typeof given === 'string' && REQUEST_ID.test(given)) return given;
-        requestCount += 1;
-        return `${requestIdPrefix}-${requestCount.toString(36)}`;
-      },
+      genReqId: requestIdOf,
       routerOptions: { maxParamLength: PATH_PARAMETER_CHARACTERS_MAX },
       clientErrorHandler: refuseMalformed,
       frameworkErrors: (error, request, reply) => this.#refuse(request as FastifyRequest, reply as FastifyReply, error),
@@ -105,19 +112,15 @@ export class HttpServer {
         return;
       }
     }
-    handler(request, response);
+    if (!this.#direct.handle(request, response)) handler(request, response);
   }
 
   #refuseDraining(request: IncomingMessage, response: ServerResponse): void {
-    const exchange = new Exchange('', request.method ?? '', '');
-    const error = new RepriseError('draining', 'This server is shutting down; try another.');
-    const body = errorJson(error);
-    const status = error.kind.httpStatus;
-    response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '1' });
-    response.end(body);
-    exchange.end(
-      { status, outcome: failedOutcome(error), detail: error.code, replyBytes: Buffer.byteLength(body) },
-      this.#options.onRequestDone,
+    const target = new DirectTarget(request, response);
+    const exchange = new Exchange(target, { requestId: '', method: request.method ?? '', path: '' });
+    this.#answers.fail(
+      exchange,
+      new RepriseError('draining', 'This server is shutting down; try another.', { retryAfterMs: 1_000 }),
     );
   }
 
@@ -146,7 +149,7 @@ export class HttpServer {
       method: 'GET',
       path: '/healthz',
       identified: false,
-      handler: (request, reply) => edge.sendJson(request, reply, { status: 'ok' }),
+      handler: (request, reply) => edge.sendJson(request, { status: 'ok' }),
     });
     edge.add({
       method: 'GET',
@@ -156,7 +159,7 @@ export class HttpServer {
         const { ready, parts } = service.readiness();
         const isReady = ready && !this.#isDraining;
         const document = { ready: isReady, draining: this.#isDraining, parts };
-        edge.sendJson(request, reply, document, isReady ? 200 : 503);
+        edge.sendJson(request, document, isReady ? 200 : 503);
       },
     });
     if (metrics === undefined) return;
@@ -166,7 +169,7 @@ export class HttpServer {
       identified: false,
       handler: async (request, reply) => {
         const body = Buffer.from(await metrics());
-        edge.succeed(request, reply, { contentType: 'text/plain; version=0.0.4; charset=utf-8', body });
+        edge.succeed(request, { contentType: 'text/plain; version=0.0.4; charset=utf-8', body });
         return reply;
       },
     });
@@ -174,14 +177,7 @@ export class HttpServer {
 
   /** Answers a request that reached no route. */
   #refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {
-    const exchange = new Exchange(request.id, request.method, '');
-    void reply.header('x-request-id', request.id);
-    const { error, status, body } = sendError(request, reply, thrown);
-    if (error.code === 'internal') this.#options.onInternalError?.(thrown, request.id);
-    exchange.end(
-      { status, outcome: failedOutcome(error), detail: error.code, replyBytes: body.length },
-      this.#options.onRequestDone,
-    );
+    this.#answers.fail(strayExchange(request, reply), thrown);
   }
 
   /** Listens. Fails with `address_in_use`, or `config_invalid` for an address that can't be had. */
@@ -226,6 +222,18 @@ export class HttpServer {
   get running(): number {
     return this.#running;
   }
+}
+
+/** The caller's own request id, or one of ours: a prefix of this process and a count. */
+function requestIds(): (incoming: IncomingMessage) => string {
+  const prefix = randomBytes(6).toString('hex');
+  let count = 0;
+  return (incoming) => {
+    const given = incoming.headers['x-request-id'];
+    if (typeof given === 'string' && REQUEST_ID.test(given)) return given;
+    count += 1;
+    return `${prefix}-${count.toString(36)}`;
+  };
 }
 
 function nothingHere(method: string, reply: FastifyReply): RepriseError {
