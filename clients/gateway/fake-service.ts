@@ -114,7 +114,16 @@ export class FakeService implements InferenceService {
       modelVersion: '',
       status: hitStatus({ ttlMs: Infinity }),
       reasons: [],
-      semantic: { mode: 'off', domain: 'default', threshold: 0.91, candidates: [] },
+      semantic: {
+        mode: 'off',
+        domain: 'default',
+        threshold: 0.91,
+        candidates: [],
+        domainReason: '',
+        policies: [],
+        verifier: '',
+        calibration: '',
+      },
     };
   }
 
