@@ -72,6 +72,7 @@ const ROOMS = {
     'simulation/kernel',
     'simulation/workload',
     'runtime/ports',
+    'runtime/errors',
     'runtime/policy',
     'runtime/semantic',
     'runtime/lifecycle',

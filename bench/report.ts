@@ -62,7 +62,7 @@ function introduction(about: Circumstances): string {
   const pinned = about.isPinned
     ? 'The server process has one core to itself; load and upstream run on another.'
     : 'Processes could not be pinned to cores here: server and load shared them.';
-  return `What an answer from memory costs, beside servers that do nothing: each echo takes a request apart as its library does (the HTTP ones parse the JSON) and sends back as many bytes from memory. Reprise runs as in production: identity by keys, metrics and request log on, memory grid.
+  return `What an answer from memory costs, beside servers that do nothing: each echo takes a request apart as its library does (the HTTP ones parse the JSON and write it anew) and sends it back. Reprise runs as in production: identity by keys, metrics and request log on, memory grid.
 
 \`\`\`
 ${about.command}

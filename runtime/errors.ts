@@ -47,6 +47,7 @@ export const ERROR_KINDS = {
   missing_credential: kind(401, 'UNAUTHENTICATED', 'authentication_error'),
   invalid_credential: kind(401, 'UNAUTHENTICATED', 'authentication_error'),
   permission_denied: kind(403, 'PERMISSION_DENIED', 'permission_error'),
+  host_not_allowed: kind(403, 'PERMISSION_DENIED', 'permission_error'),
   draining: kind(503, 'UNAVAILABLE', 'server_error', true),
   overloaded: kind(503, 'RESOURCE_EXHAUSTED', 'server_error', true),
   upstream_queue_full: kind(429, 'RESOURCE_EXHAUSTED', 'rate_limit_error', true),
@@ -67,6 +68,8 @@ export const ERROR_KINDS = {
   config_invalid: kind(500, 'FAILED_PRECONDITION', 'server_error'),
   address_in_use: kind(500, 'FAILED_PRECONDITION', 'server_error'),
   model_file_invalid: kind(500, 'FAILED_PRECONDITION', 'server_error'),
+  data_invalid: kind(500, 'FAILED_PRECONDITION', 'server_error'),
+  data_insufficient: kind(500, 'FAILED_PRECONDITION', 'server_error'),
   unreachable: kind(503, 'UNAVAILABLE', 'server_error', true),
   internal: kind(500, 'INTERNAL', 'server_error'),
 } as const satisfies Record<string, ErrorKind>;

@@ -1,4 +1,5 @@
 import type { DescribedConfig } from '../../runtime/config/index.ts';
+import type { DescribedPromises } from '../../runtime/host/promises.ts';
 import { table } from './table.ts';
 
 /** The effective configuration for people, one setting a line; with `origins` also where each value comes from. */
@@ -8,4 +9,10 @@ export function configText(described: DescribedConfig, { origins }: { origins: b
   );
   const file = described.file === '' ? 'no file' : described.file;
   return `# ${file}\n${table(origins ? [['# setting', 'value', 'from'], ...rows] : rows)}`;
+}
+
+/** What semantic matching can be relied on for, as comments below the settings. */
+export function promisesText({ embedder, calibration, promises }: DescribedPromises): string {
+  const lines = [`embedder ${embedder}`, calibration, ...promises.map(({ text }) => text)];
+  return `\n# semantic matching\n${lines.map((line) => `# ${line}\n`).join('')}`;
 }

@@ -1,8 +1,9 @@
-import type { CacheStatus, CandidateEvidence, Explanation } from '../node/index.ts';
+import type { CacheStatus, CandidateEvidence, Explanation, PolicyExplanation } from '../node/index.ts';
 import { duration, oneLine, shortId } from './format.ts';
 import { table } from './table.ts';
 
 const STORED_TEXT_CHARS = 60;
+const REASON_CHARS = 160;
 
 /** An explanation for people: what would be answered, why, the candidates, and the nearest stored key. */
 export function explainText(explanation: Explanation): string {
@@ -56,20 +57,43 @@ function verdict(status: CacheStatus): string {
 }
 
 function semanticText({ semantic }: Explanation): string {
-  const { mode, domain, threshold, candidates } = semantic;
-  const head = `\nSemantic: ${mode}, domain ${domain}, threshold ${threshold}\n`;
+  const { mode, domain, domainReason, threshold, candidates, calibration, verifier } = semantic;
+  const head = [
+    `\nSemantic: ${mode}, domain ${domain}, threshold ${threshold}\n`,
+    domainReason === '' ? '' : `  domain       ${oneLine(domainReason, REASON_CHARS)}\n`,
+    calibration === '' ? '' : `  calibration  ${oneLine(calibration, REASON_CHARS)}\n`,
+    verifier === '' ? '' : `  verifier     ${oneLine(verifier, REASON_CHARS)}\n`,
+    ...semantic.policies.map(policyText),
+  ].join('');
   if (candidates.length === 0) return `${head}  no candidate\n`;
-  const rows = [['similarity', 'probability', 'verdict', 'vetoes', 'entry', 'stored text'], ...candidates.map(row)];
-  return head + table(rows, { right: [0, 1], indent: '  ' });
+  const columns = ['similarity', 'probability', 'verified', 'verdict', 'vetoes', 'entry', 'stored text'];
+  const shown = candidates.map(row);
+  return head + table([columns, ...shown], { right: [0, 1, 2], indent: '  ' }) + candidates.map(guardsText).join('');
+}
+
+function policyText(policy: PolicyExplanation): string {
+  const { domain, similarityMin, probabilityMin, verifiedMin, calibrated, guards } = policy;
+  const verified = verifiedMin === undefined ? '' : `, verified ≥ ${verifiedMin}`;
+  const minima = `similarity ≥ ${similarityMin}, probability ≥ ${probabilityMin}${verified}`;
+  return `  ${domain}: ${minima} (${calibrated ? 'calibrated' : 'not calibrated'}), guards ${guards.join(', ') || 'none'}\n`;
 }
 
 function row(candidate: CandidateEvidence): string[] {
   return [
     candidate.similarity.toFixed(4),
     candidate.probability.toFixed(4),
+    candidate.verified?.toFixed(4) ?? '–',
     candidate.served ? 'served' : candidate.reason,
     candidate.vetoes.length === 0 ? '–' : candidate.vetoes.join(', '),
     shortId(candidate.entryId),
     oneLine(candidate.storedText, STORED_TEXT_CHARS),
   ];
+}
+
+/** What every guard says, where there is more to say than the vetoes of the table. */
+function guardsText({ entryId, guards, unknown }: CandidateEvidence): string {
+  if (guards.length === 0) return '';
+  const verdicts = guards.map(({ name, verdict }) => (verdict === 'clear' ? name : `${name}: ${verdict}`));
+  const strict = unknown.length === 0 ? '' : '; not every guard knows the language, so the strict threshold holds';
+  return `  guards on ${shortId(entryId)}: ${verdicts.join(', ')}${strict}\n`;
 }

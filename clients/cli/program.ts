@@ -1,13 +1,17 @@
 import { Command, CommanderError } from 'commander';
 import { toRepriseError } from '../../runtime/errors.ts';
+import { addCalibrate } from './commands/calibrate.ts';
 import { addConfig } from './commands/config.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExplain } from './commands/explain.ts';
 import { addInvalidate } from './commands/invalidate.ts';
+import { addJudge } from './commands/judge.ts';
 import { addLookup } from './commands/lookup.ts';
+import { addReview } from './commands/review.ts';
 import { addServe } from './commands/serve.ts';
 import { addExamples, type CommandContext } from './commands/shared.ts';
 import { addStats } from './commands/stats.ts';
+import { addTrain } from './commands/train.ts';
 import { CommandFailure, EXIT, UsageError, type ExitCode } from './exit.ts';
 import { withNode } from './node-connection.ts';
 import { packageInfo } from './package-info.ts';
@@ -37,7 +41,11 @@ function makeProgram(context: CommandContext): Command {
   addLookup(program, context);
   addExplain(program, context);
   addInvalidate(program, context);
+  addReview(program, context);
   addStats(program, context);
+  addJudge(program, context);
+  addCalibrate(program, context);
+  addTrain(program, context);
   addConfig(program, context);
   addDoctor(program, context);
   addExamples(

@@ -4,6 +4,10 @@ export interface Terminal {
   err(text: string): void;
   /** All of standard input. */
   stdin(): Promise<Uint8Array>;
+  /** True when `err` is a screen whose last line can be written over. */
+  readonly isInteractive?: boolean;
+  /** Single keys as a person presses them, or the characters of a pipe; ctrl-C is `\\u0003`. */
+  keys(): AsyncIterable<string>;
 }
 
 /** The process's own streams; a reader that goes away early (`| head`) is no error. */
@@ -14,12 +18,26 @@ export function processTerminal(): Terminal {
   return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    isInteractive: process.stderr.isTTY,
     async stdin() {
       const parts: Buffer[] = [];
       for await (const part of process.stdin) parts.push(Buffer.from(part as Uint8Array));
       return Buffer.concat(parts);
     },
+    keys: () => keysOf(process.stdin),
   };
+}
+
+async function* keysOf(input: NodeJS.ReadStream): AsyncGenerator<string> {
+  const isRaw = input.isTTY && !input.isRaw;
+  if (isRaw) input.setRawMode(true);
+  input.setEncoding('utf8');
+  try {
+    for await (const text of input) yield* String(text);
+  } finally {
+    if (isRaw) input.setRawMode(false);
+    input.pause();
+  }
 }
 
 /** One JSON document and a line break. */

@@ -3,6 +3,7 @@ import type {
   CacheStatus,
   Explanation,
   Feedback,
+  GuardVerdict,
   InferInput,
   InferReply,
   InferSettings,
@@ -125,8 +126,10 @@ export function invalidatedFrom(message: wire.InvalidateResponse): InvalidateRep
 }
 
 /** Feedback as a message. */
-export function feedbackMessage({ entryId, verdict, askedText = '', note = '' }: Feedback): wire.FeedbackRequest {
-  return { entryId, verdict: verdict === 'wrong' ? wire.Verdict.WRONG : wire.Verdict.RIGHT, askedText, note };
+export function feedbackMessage(feedback: Feedback): wire.FeedbackRequest {
+  const { entryId, askedText = '', storedText = '', tenant = '', note = '' } = feedback;
+  const verdict = feedback.verdict === 'wrong' ? wire.Verdict.WRONG : wire.Verdict.RIGHT;
+  return { entryId, verdict, askedText, note, storedText, ofTenant: tenant };
 }
 
 /** An explanation from its message. */
@@ -135,10 +138,42 @@ export function explanationFrom(message: wire.ExplainResponse): Explanation {
   return {
     ...rest,
     status: statusFrom(status),
-    semantic: semantic ?? { mode: '', domain: '', threshold: 0, candidates: [] },
+    semantic: semanticFrom(semantic),
     ...(nearest !== undefined && { nearest }),
   };
 }
+
+function semanticFrom(message: wire.SemanticExplanation | undefined): Explanation['semantic'] {
+  const { candidates, policies, ...rest } = message ?? NO_SEMANTIC;
+  return {
+    ...rest,
+    candidates: candidates.map(({ guards, verified, ...candidate }) => ({
+      ...candidate,
+      guards: guards.map(({ name, verdict }) => ({ name, verdict: verdictOf(verdict) })),
+      ...(verified !== undefined && { verified }),
+    })),
+    policies: policies.map(({ verifiedMin, ...policy }) => ({
+      ...policy,
+      ...(verifiedMin !== undefined && { verifiedMin }),
+    })),
+  };
+}
+
+/** A verdict that a newer server may add counts as a veto. */
+function verdictOf(verdict: string): GuardVerdict['verdict'] {
+  return verdict === 'clear' || verdict === 'unknown' || verdict === 'off' ? verdict : 'veto';
+}
+
+const NO_SEMANTIC: wire.SemanticExplanation = {
+  mode: '',
+  domain: '',
+  threshold: 0,
+  candidates: [],
+  domainReason: '',
+  policies: [],
+  verifier: '',
+  calibration: '',
+};
 
 /** Counters from their message. */
 export function statsFrom(message: wire.StatsResponse): Stats {

@@ -125,11 +125,33 @@ export interface InvalidateReply {
 
 /** A judgement of one answer. */
 export interface Feedback {
+  /** May be empty where both texts are given. */
   readonly entryId: string;
   readonly verdict: 'wrong' | 'right';
   /** The asked text that got the wrong answer; then only this pair is refused, else the entry is invalidated. */
   readonly askedText?: string;
+  /** The text that the wrong answer was given to: the pair of texts is refused whatever the entry. */
+  readonly storedText?: string;
+  /** The tenant whose pair of texts is refused; another than one's own needs the role `admin`. */
+  readonly tenant?: string;
   readonly note?: string;
+}
+
+/** What a guard says of a pair: `clear`, `veto`, `unknown` (it doesn't know the language) or `off` (the domain doesn't ask it). */
+export interface GuardVerdict {
+  readonly name: string;
+  readonly verdict: 'clear' | 'veto' | 'unknown' | 'off';
+}
+
+/** A policy in force, in numbers. */
+export interface PolicyExplanation {
+  readonly domain: string;
+  readonly similarityMin: number;
+  readonly probabilityMin: number;
+  /** Absent: the verifier isn't asked. */
+  readonly verifiedMin?: number;
+  readonly guards: readonly string[];
+  readonly calibrated: boolean;
 }
 
 /** One candidate of a semantic lookup and what became of it. */
@@ -141,6 +163,11 @@ export interface CandidateEvidence {
   readonly vetoes: readonly string[];
   readonly served: boolean;
   readonly reason: string;
+  readonly guards: readonly GuardVerdict[];
+  /** Guards that don't know the language of one of the texts. */
+  readonly unknown: readonly string[];
+  /** The verifier's probability; absent: it wasn't asked, or failed. */
+  readonly verified?: number;
 }
 
 /** What would be answered now without a model call, and why. */
@@ -158,6 +185,14 @@ export interface Explanation {
     readonly domain: string;
     readonly threshold: number;
     readonly candidates: readonly CandidateEvidence[];
+    /** Why this domain. */
+    readonly domainReason: string;
+    /** A pair must pass each of them; a second one is the caller's. */
+    readonly policies: readonly PolicyExplanation[];
+    /** Id of the verifier; empty: there is none. */
+    readonly verifier: string;
+    /** Which calibration is in force, or why none is. */
+    readonly calibration: string;
   };
   /** The stored key with the fewest differing fields; absent when there is none. */
   readonly nearest?: { readonly entryId: string; readonly differingFields: readonly string[] };

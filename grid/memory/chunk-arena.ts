@@ -53,10 +53,17 @@ export class ChunkArena {
   read(handle: number, length: number): Uint8Array {
     const value = new Uint8Array(length);
     let chunk = handle;
-    for (let at = 0; at < length; at += CHUNK_BYTES) {
+    for (let at = 0; at < length;) {
       const { bytes, next } = this.#blockOf(chunk);
       const offset = offsetOf(chunk);
-      value.set(bytes.subarray(offset, offset + Math.min(CHUNK_BYTES, length - at)), at);
+      // Chunks that were taken one after the other lie side by side: one copy for all of them.
+      let run = CHUNK_BYTES;
+      for (; run < length - at && next[chunk % BLOCK_CHUNKS] === chunk + 1; run += CHUNK_BYTES) {
+        if ((chunk + 1) % BLOCK_CHUNKS === 0) break;
+        chunk += 1;
+      }
+      value.set(bytes.subarray(offset, offset + Math.min(run, length - at)), at);
+      at += run;
       chunk = next[chunk % BLOCK_CHUNKS]!;
     }
     return value;

@@ -14,6 +14,13 @@ export interface ControlShape<T> {
   merge(a: T, b: T): T;
 }
 
+/** What control records need of a node. */
+export interface ControlDeps {
+  readonly grid: Grid;
+  readonly storage: Storage | undefined;
+  readonly ledger: Ledger;
+}
+
 interface Versioned<T> {
   readonly version: number;
   readonly value: T;
@@ -27,20 +34,19 @@ const ATTEMPTS_MAX = 8;
  */
 export class ControlRecord<T> {
   readonly name: string;
-  readonly #deps: { grid: Grid; storage: Storage | undefined; ledger: Ledger };
+  readonly #deps: ControlDeps;
   readonly #shape: ControlShape<T>;
+  readonly #announced: boolean;
   #current: Versioned<T>;
   #revision = -1;
   /** True while memory and disk hold a change that the grid doesn't. */
   #unpublished = false;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(
-    name: string,
-    deps: { grid: Grid; storage: Storage | undefined; ledger: Ledger },
-    shape: ControlShape<T>,
-  ) {
+  /** `announced: false`: changes are not appended to the ledger, since another record tells of them. */
+  constructor(name: string, deps: ControlDeps, shape: ControlShape<T>, options: { readonly announced?: boolean } = {}) {
     this.name = name;
+    this.#announced = options.announced ?? true;
     this.#deps = deps;
     this.#shape = shape;
     this.#current = { version: 0, value: shape.empty };
@@ -88,7 +94,7 @@ export class ControlRecord<T> {
       await this.#keep();
       await this.#sync(options);
     });
-    await this.#deps.ledger.append(controlName(this.name), 'hard', options);
+    if (this.#announced) await this.#deps.ledger.append(controlName(this.name), 'hard', options);
   }
 
   async #sync(options: CallOptions): Promise<void> {

@@ -24,7 +24,7 @@ describe('RequestMemo', () => {
   it('gives back the facts of the same body, operation and namespace', () => {
     const memo = new RequestMemo({ bytesMax: 64 * 1024 });
     memo.put('h', 'completions', 'ns', facts('hello'));
-    expect(memo.get('h', 'completions', 'ns')).toEqual(facts('hello'));
+    expect(memo.get('h', 'completions', 'ns')?.facts).toEqual(facts('hello'));
   });
 
   it.each([
@@ -38,10 +38,10 @@ describe('RequestMemo', () => {
     expect(memo.get(hash, operation, namespace)).toBeUndefined();
   });
 
-  it('forgets the least recently used first', () => {
-    const memo = new RequestMemo({ bytesMax: 8 * 1024 });
+  it('forgets the oldest first, but for those that were asked for again', () => {
+    const memo = new RequestMemo({ bytesMax: 16 * 1024 });
     memo.put('1', 'completions', '', facts(''));
-    const fitting = Math.floor((8 * 1024) / memo.bytes);
+    const fitting = Math.floor((16 * 1024) / memo.bytes);
     for (let i = 2; i <= fitting; i++) memo.put(String(i), 'completions', '', facts(''));
     memo.get('1', 'completions', '');
     memo.put('new', 'completions', '', facts(''));
@@ -49,9 +49,20 @@ describe('RequestMemo', () => {
     expect(memo.get('2', 'completions', '')).toBeUndefined();
   });
 
+  it('makes room where all were asked for again', () => {
+    const memo = new RequestMemo({ bytesMax: 16 * 1024 });
+    memo.put('1', 'completions', '', facts(''));
+    const fitting = Math.floor((16 * 1024) / memo.bytes);
+    for (let i = 2; i <= fitting; i++) memo.put(String(i), 'completions', '', facts(''));
+    for (let i = 1; i <= fitting; i++) memo.get(String(i), 'completions', '');
+    memo.put('new', 'completions', '', facts(''));
+    expect(memo.get('new', 'completions', '')).toBeDefined();
+    expect(memo.size).toBe(fitting);
+  });
+
   it('does not keep facts that would fill it', () => {
-    const memo = new RequestMemo({ bytesMax: 8 * 1024 });
-    memo.put('h', 'completions', '', facts('x'.repeat(4_000)));
+    const memo = new RequestMemo({ bytesMax: 16 * 1024 });
+    memo.put('h', 'completions', '', facts('x'.repeat(8_000)));
     expect(memo.size).toBe(0);
   });
 
@@ -62,7 +73,7 @@ describe('RequestMemo', () => {
   });
 
   it('is empty after clear', () => {
-    const memo = new RequestMemo({ bytesMax: 8 * 1024 });
+    const memo = new RequestMemo({ bytesMax: 16 * 1024 });
     memo.put('h', 'completions', '', facts(''));
     memo.clear();
     expect({ size: memo.size, bytes: memo.bytes, found: memo.get('h', 'completions', '') }).toEqual({
@@ -83,7 +94,7 @@ describe('RequestMemo', () => {
         for (const { key, length } of puts) {
           memo.put(key, 'completions', '', facts('x'.repeat(length)));
           expect(memo.bytes).toBeLessThanOrEqual(16 * 1024);
-          expect(memo.get(key, 'completions', '')?.askedText.length ?? length).toBe(length);
+          expect(memo.get(key, 'completions', '')?.facts.askedText.length ?? length).toBe(length);
         }
         expect(memo.bytes > 0).toBe(memo.size > 0);
       }),

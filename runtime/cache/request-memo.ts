@@ -1,12 +1,20 @@
 import type { RequestFacts } from './canonical-request.ts';
+import type { KeyParts } from './key.ts';
 
 /** Bytes charged for a fact record beside its strings: the record, its hashes and its place in the map. */
-const RECORD_BYTES = 720;
+const RECORD_BYTES = 920;
 const SHARE_MAX = 8;
 
-interface Remembered {
+/** What a body means, and the key that was last derived from it. */
+export interface RememberedRequest {
   readonly facts: RequestFacts;
+  derived: { readonly parts: KeyParts; readonly key: string } | undefined;
+}
+
+interface Remembered extends RememberedRequest {
   readonly bytes: number;
+  /** Asked for since eviction last passed by. */
+  isVisited: boolean;
 }
 
 /**
@@ -31,30 +39,40 @@ export class RequestMemo {
     return this.#byBody.size;
   }
 
-  /** Facts of a body by the SHA-256 of its raw bytes. */
-  get(bodyHash: string, operation: string, namespace: string): RequestFacts | undefined {
-    const id = memoId(bodyHash, operation, namespace);
-    const remembered = this.#byBody.get(id);
-    if (remembered === undefined) return undefined;
-    this.#byBody.delete(id);
-    this.#byBody.set(id, remembered);
-    return remembered.facts;
+  /** What is known of a body by the SHA-256 of its raw bytes. */
+  get(bodyHash: string, operation: string, namespace: string): RememberedRequest | undefined {
+    const remembered = this.#byBody.get(memoId(bodyHash, operation, namespace));
+    if (remembered !== undefined) remembered.isVisited = true;
+    return remembered;
   }
 
-  /** Remembers facts, in place of those least recently used; facts too large for a fair share are not kept. */
+  /** Remembers facts, in place of old ones that weren't asked for again; facts too large for a fair share are not kept. */
   put(bodyHash: string, operation: string, namespace: string, facts: RequestFacts): void {
     const id = memoId(bodyHash, operation, namespace);
     const bytes = RECORD_BYTES + 2 * (id.length + facts.askedText.length + controlsLength(facts));
     this.#remove(id);
     if (bytes * SHARE_MAX > this.#bytesMax) return;
-    while (this.#bytes + bytes > this.#bytesMax) this.#remove(this.#byBody.keys().next().value as string);
-    this.#byBody.set(id, { facts: detached(facts), bytes });
+    while (this.#bytes + bytes > this.#bytesMax) this.#evictOne();
+    this.#byBody.set(id, { facts: detached(facts), derived: undefined, bytes, isVisited: false });
     this.#bytes += bytes;
   }
 
   clear(): void {
     this.#byBody.clear();
     this.#bytes = 0;
+  }
+
+  /** The oldest one; those asked for meanwhile get a second chance (CLOCK: Corbató, 1968), which costs a hit one write. */
+  #evictOne(): void {
+    for (const [id, remembered] of this.#byBody) {
+      if (!remembered.isVisited) {
+        this.#remove(id);
+        return;
+      }
+      remembered.isVisited = false;
+      this.#byBody.delete(id);
+      this.#byBody.set(id, remembered);
+    }
   }
 
   #remove(id: string): void {
@@ -65,7 +83,9 @@ export class RequestMemo {
   }
 }
 
+/** The commonest case is the hash as it is: a longer text would have to be put together and hashed at every request. */
 function memoId(bodyHash: string, operation: string, namespace: string): string {
+  if (namespace === '' && operation === 'chat.completions') return bodyHash;
   return `${bodyHash}${operation}/${namespace}`;
 }
 

@@ -67,16 +67,19 @@ export class Tiers {
     this.#ledger.onReset(() => this.#nearCache?.clear());
   }
 
-  /** L1 only. */
-  #getNear(key: string, terms: ReadTerms): Found | undefined {
+  /** L1 alone, without waiting. */
+  getNear(key: string, terms: ReadTerms): Found | undefined {
     const entry = this.#nearCache?.get(key);
     return entry === undefined ? undefined : this.#judge(entry, terms, 'exact-l1');
   }
 
-  /** L1, then L2 with promotion. Fails as the grid does; a value that can't be read is a miss. */
+  /** L1, then L2. Fails as the grid does. */
   async get(key: string, terms: ReadTerms, options: CallOptions): Promise<Found | undefined> {
-    const near = this.#getNear(key, terms);
-    if (near !== undefined) return near;
+    return this.getNear(key, terms) ?? this.load(key, terms, options);
+  }
+
+  /** L2 with promotion. Fails as the grid does; a value that can't be read is a miss. */
+  async load(key: string, terms: ReadTerms, options: CallOptions): Promise<Found | undefined> {
     const reservation = this.#nearCache?.reserve(key);
     let published = false;
     try {
@@ -100,7 +103,7 @@ export class Tiers {
     const loads = new Map<string, Reservation | undefined>();
     for (const key of keys) {
       if (found.has(key) || loads.has(key)) continue;
-      const near = this.#getNear(key, terms);
+      const near = this.getNear(key, terms);
       if (near !== undefined) found.set(key, near);
       else loads.set(key, this.#nearCache?.reserve(key));
     }

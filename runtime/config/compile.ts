@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RepriseError } from '../errors.ts';
-import { DEFAULT_DOMAIN, DEFAULT_NAMESPACE } from '../node/defaults.ts';
+import { DEFAULT_NAMESPACE } from '../node/defaults.ts';
 import type { DomainOptions, NamespaceOptions, NodeOptions, SemanticMode } from '../ports/options.ts';
-import { DEMO_UPSTREAM, type Config, type IdentityConfig, type Origin, type UpstreamConfig } from './config.ts';
+import { automaticMode, compileDomain } from './calibrated.ts';
+import { DEMO_UPSTREAM } from './config.ts';
+import type { Config, IdentityConfig, Origin, SemanticConfig, UpstreamConfig } from './config.ts';
 import { credentialHash, variable, type Environment } from './environment.ts';
+import { domainSettings, presetOf } from './presets.ts';
 import type { Settings } from './schema.ts';
 import { Secret } from './secret.ts';
 
@@ -37,6 +40,12 @@ export function compile(settings: Settings, { env, cwd, file, origins }: Surroun
     demo: { ...settings.demo, enabled: isDemoEnabled(settings) },
     grid: settings.grid,
     embedder: { ...settings.semantic.embedder, modelDir: resolve(cwd, modelDir) },
+    semantic: compileSemantic(settings, {
+      base: file === '' ? cwd : dirname(file),
+      dataDir,
+      modelDir: resolve(cwd, modelDir),
+      forcedMode: variable(env, 'REPRISE_SEMANTIC'),
+    }),
     telemetry: settings.telemetry,
     dataDir,
     file,
@@ -67,15 +76,21 @@ export function defaultUpstreamOf(settings: Settings): string {
 
 function compileNode(settings: Settings, defaultUpstream: string, forcedMode: string | undefined): NodeOptions {
   const { flightsMax, streamWindowBytes, ...cache } = settings.cache;
-  const { mode: _mode, embedder: _embedder, ...semantic } = settings.semantic;
+  const { verifier, nearMissLog, ...semantic } = settings.semantic;
+  const { mode: _mode, embedder: _embedder, calibration: _calibration, preset: _preset, ...rest } = semantic;
   return {
     nodeId: settings.nodeId,
     cache,
-    semantic,
+    semantic: {
+      ...rest,
+      verifier: { timeoutMs: verifier.timeoutMs, candidatesMax: verifier.candidatesMax },
+      nearMiss: { margin: nearMissLog.margin, rememberedMax: nearMissLog.rememberedMax },
+    },
     flight: { flightsMax, streamWindowBytes },
     namespaces: compileNamespaces(settings, forcedMode),
     defaultNamespace: settings.defaultNamespace,
     domains: compileDomains(settings),
+    domainRules: [...settings.domainRules, ...presetOf(settings).rules],
     models: settings.models.map((rule) => ({ ...rule, upstream: rule.upstream || defaultUpstream })),
     modelTimeoutMs: settings.modelTimeoutMs,
     bodyBytesMax: settings.server.bodyBytesMax,
@@ -83,14 +98,47 @@ function compileNode(settings: Settings, defaultUpstream: string, forcedMode: st
   };
 }
 
-function compileDomains({ domains }: Settings): Record<string, DomainOptions> {
-  return { default: DEFAULT_DOMAIN, ...domains };
+/** As they are without a calibration. */
+function compileDomains(settings: Settings): Record<string, DomainOptions> {
+  return Object.fromEntries(
+    Object.entries(domainSettings(settings)).map(([name, domain]) => [name, compileDomain(name, domain)]),
+  );
+}
+
+function compileSemantic(
+  settings: Settings,
+  places: { base: string; dataDir: string; modelDir: string; forcedMode: string | undefined },
+): SemanticConfig {
+  const { calibration, verifier, nearMissLog } = settings.semantic;
+  const { timeoutMs: _timeoutMs, candidatesMax: _candidatesMax, ...verifierRest } = verifier;
+  const { base, dataDir, modelDir, forcedMode } = places;
+  return {
+    calibration: calibration === 'auto' || calibration === 'off' ? calibration : resolve(base, calibration),
+    shippedDir: join(packageRoot(), 'calibration'),
+    verifier: { ...verifierRest, modelDir: verifier.modelDir === '' ? modelDir : resolve(base, verifier.modelDir) },
+    nearMissLog: {
+      path: nearMissLog.path === '' ? '' : resolve(dataDir, nearMissLog.path),
+      bytesMax: nearMissLog.bytesMax,
+      filesMax: nearMissLog.filesMax,
+    },
+    automaticNamespaces: automaticNamespaces(settings, forcedMode),
+  };
+}
+
+/** Namespaces whose mode nobody has set. */
+function automaticNamespaces(settings: Settings, forcedMode: string | undefined): string[] {
+  if (forcedMode !== undefined) return forcedMode === 'auto' ? ['default', ...Object.keys(settings.namespaces)] : [];
+  if (settings.semantic.mode !== 'auto') return [];
+  const named = Object.entries(settings.namespaces).filter(([, { semantic }]) => semantic === 'auto');
+  return ['default', ...named.map(([name]) => name)].filter(
+    (name, at, all) => all.indexOf(name) === at && (settings.namespaces[name]?.semantic ?? 'auto') === 'auto',
+  );
 }
 
 function compileNamespaces(settings: Settings, forcedMode: string | undefined): Record<string, NamespaceOptions> {
-  const automatic: SemanticMode = Object.keys(settings.upstreams).length === 0 ? 'serve' : 'observe';
-  const common = settings.semantic.mode === 'auto' ? automatic : settings.semantic.mode;
-  const forced = forcedMode === undefined ? undefined : modeOf(forcedMode, automatic);
+  const unset = automaticMode(settings);
+  const common = settings.semantic.mode === 'auto' ? unset : settings.semantic.mode;
+  const forced = forcedMode === undefined ? undefined : modeOf(forcedMode, unset);
   const namespaces: Record<string, NamespaceOptions> = {
     default: { ...DEFAULT_NAMESPACE, semantic: forced ?? common },
   };

@@ -45,6 +45,19 @@ export interface UpstreamConfig {
 /** The embedding model; `modelDir` is absolute. */
 export type EmbedderConfig = Readonly<Settings['semantic']['embedder']>;
 
+/** What semantic matching needs of the world; paths are absolute. */
+export interface SemanticConfig {
+  /** `auto`, `off`, or a path. */
+  readonly calibration: string;
+  /** Folder of the calibrations that come with Reprise. */
+  readonly shippedDir: string;
+  readonly verifier: Readonly<Omit<Settings['semantic']['verifier'], 'timeoutMs' | 'candidatesMax'>>;
+  /** An empty path: no log is written. */
+  readonly nearMissLog: { readonly path: string; readonly bytesMax: number; readonly filesMax: number };
+  /** Namespaces whose mode nobody has set: it follows from the calibration. */
+  readonly automaticNamespaces: readonly string[];
+}
+
 /** Where a setting's value comes from: `default`, `override`, the file's name, or the environment variable's. */
 export type Origin = string;
 
@@ -59,6 +72,7 @@ export interface Config {
   readonly demo: { readonly enabled: boolean; readonly firstTokenMs: number; readonly perTokenMs: number };
   readonly grid: Readonly<Settings['grid']>;
   readonly embedder: EmbedderConfig;
+  readonly semantic: SemanticConfig;
   readonly telemetry: Readonly<Settings['telemetry']>;
   /** Absolute. */
   readonly dataDir: string;

@@ -1,3 +1,4 @@
+import { wordsOf } from '../semantic/domain-rules.ts';
 import { GUARD_NAMES } from '../semantic/guards/guards.ts';
 import { DEMO_UPSTREAM, type Config } from './config.ts';
 import { nearestName } from './suggest.ts';
@@ -15,7 +16,9 @@ export function crossCheck(config: Config): string[] {
     ...cacheFaults(config),
     ...timeFaults(config),
     ...semanticFaults(config),
+    ...verifierFaults(config),
     ...namespaceFaults(config),
+    ...domainRuleFaults(config),
   ];
 }
 
@@ -179,6 +182,37 @@ function semanticFaults({ node: { semantic, domains } }: Config): string[] {
     });
   }
   return faults;
+}
+
+function verifierFaults(config: Config): string[] {
+  const { kind, model, name } = config.semantic.verifier;
+  const faults: string[] = [];
+  const wanting = Object.entries(config.node.domains).filter(([, domain]) => domain.verifiedMin !== undefined);
+  for (const [domain] of kind === 'off' ? wanting : []) {
+    faults.push(`domains.${domain}.verifiedMin needs a verifier: set semantic.verifier.kind`);
+  }
+  if (kind === 'cross-encoder' && name === '')
+    faults.push('semantic.verifier.kind cross-encoder needs semantic.verifier.name');
+  if (kind === 'model') {
+    if (model === '') faults.push('semantic.verifier.kind model needs semantic.verifier.model');
+    const keyless = Object.values(config.upstreams).filter((upstream) => upstream.auth === 'forward');
+    if (keyless.length > 0 && keyless.every((upstream) => upstream.apiKey === undefined)) {
+      faults.push(
+        "semantic.verifier.kind model asks with Reprise's own key, but no upstream has one: set upstreams.NAME.apiKeyEnv",
+      );
+    }
+  }
+  return faults;
+}
+
+function domainRuleFaults({ node: { domains, domainRules } }: Config): string[] {
+  return domainRules.flatMap(({ domain, words }, index) => {
+    const at = `domainRules[${index}]`;
+    const faults = Object.hasOwn(domains, domain) ? [] : [`${at}.domain ${unknownName(domain, Object.keys(domains))}`];
+    const empty = words.findIndex((word) => wordsOf(word).length === 0);
+    if (empty >= 0) faults.push(`${at}.words[${empty}] has no letter and no digit`);
+    return faults;
+  });
 }
 
 function namespaceFaults({ node }: Config): string[] {

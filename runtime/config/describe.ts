@@ -46,6 +46,7 @@ function effective(config: Config): Record<string, unknown> {
     semantic: { ...settings.semantic, embedder },
     namespaces: node.namespaces,
     domains: node.domains,
+    domainRules: node.domainRules,
   };
 }
 

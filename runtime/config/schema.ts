@@ -18,6 +18,13 @@ const server = z.strictObject({
   httpPort: count('Port of the HTTP server; 0: any free one.', 8080, { max: 65_535 }),
   grpcPort: count('Port of the gRPC server; 0: any free one.', 50_051, { max: 65_535 }),
   allowOpen: flag('Allow binding beyond loopback although no credential is asked for.', false),
+  allowedHosts: z
+    .array(z.string().min(1).max(255))
+    .max(64)
+    .default([])
+    .describe(
+      'Names in the Host header accepted beside loopback ones, where the node is on loopback and asks no credential; *: any.',
+    ),
   bodyBytesMax: bytes('Largest request body.', DEFAULT_NODE_OPTIONS.bodyBytesMax, { min: 1_024, max: 1_024 * MIB }),
   jsonDepthMax: count('Deepest nesting of a request body.', DEFAULT_NODE_OPTIONS.jsonDepthMax, { min: 8, max: 1_024 }),
   drainMs: durationMs('Time that running requests get at a stop.', 10_000, { max: 600_000 }),
@@ -115,7 +122,11 @@ const grid = z.strictObject({
 });
 
 const cache = z.strictObject({
-  l1: choice('Near cache; auto: off on the in-process grid.', ['auto', 'on', 'off'], CACHE.l1),
+  l1: choice(
+    'Near cache; auto: at most 32 MiB above the in-process grid, whose answers it would hold twice.',
+    ['auto', 'on', 'off'],
+    CACHE.l1,
+  ),
   l1BytesMax: bytes('Bound of the near cache.', CACHE.l1BytesMax, { min: 4_096 }),
   policy: choice('Eviction policy.', ['lru', 'sieve'], CACHE.policy),
   entryBytesMax: bytes('Larger answers are passed on, never stored.', CACHE.entryBytesMax, { min: 1_024 }),
@@ -174,12 +185,75 @@ const embedder = z.strictObject({
     .describe("Execution providers in order of preference; one that isn't there falls back to cpu."),
 });
 
+const verifier = z.strictObject({
+  kind: choice(
+    'The second opinion that domains with `verifiedMin` ask for: none, a cross-encoder in ONNX on this node, or a model as judge.',
+    ['off', 'cross-encoder', 'model'],
+    'off',
+  ),
+  timeoutMs: durationMs(
+    'Its own time beside the lookup budget; 0: what is left of that.',
+    SEMANTIC.verifier.timeoutMs,
+    {
+      max: 60_000,
+    },
+  ),
+  candidatesMax: count('Candidates of one request that it is asked about.', SEMANTIC.verifier.candidatesMax, {
+    min: 1,
+    max: 8,
+  }),
+  model: text(
+    'Kind `model`: name of the model to ask, resolved like any other; its upstream needs a key of its own.',
+    '',
+    256,
+  ),
+  name: text('Kind `cross-encoder`: name of the model, a folder with `model.onnx` and `tokenizer.json`.', '', 128),
+  modelDir: text("Kind `cross-encoder`: where that folder lies; empty: beside the embedding model's.", '', 4_096),
+  windowTokens: count('Kind `cross-encoder`: longest pair that it reads, tokens.', 512, { min: 8, max: 131_072 }),
+  threads: count('Kind `cross-encoder`: worker threads.', 1, { min: 1, max: 64 }),
+  executionProviders: z
+    .array(z.enum(['cpu', 'cuda', 'coreml', 'dml']))
+    .min(1)
+    .max(4)
+    .default(['cpu'])
+    .describe(
+      "Kind `cross-encoder`: execution providers in order of preference; one that isn't there falls back to cpu.",
+    ),
+});
+
+const nearMissLog = z.strictObject({
+  path: text(
+    'File that near misses are written to, for `reprise review`; it holds texts of requests. Relative to `dataDir`; empty: none is written.',
+    '',
+    4_096,
+  ),
+  margin: fraction('How near to the threshold a candidate must be.', SEMANTIC.nearMiss.margin),
+  bytesMax: bytes('Size at which a new file is begun.', 8 * MIB, { min: 4_096, max: 1_024 * MIB }),
+  filesMax: count('Files kept, the current one included.', 4, { min: 1, max: 100 }),
+  rememberedMax: count('Pairs remembered, so as to write each once.', SEMANTIC.nearMiss.rememberedMax, {
+    min: 1,
+    max: 1_000_000,
+  }),
+});
+
 const semantic = z.strictObject({
   mode: choice(
-    'Mode of namespaces that name none; auto: serve where only the demo model answers, else observe.',
+    'Mode of namespaces that name none; auto: serve where only the demo model answers, and in domains that a calibration promises something of; else observe.',
     MODES,
     'auto',
   ),
+  calibration: text(
+    "Parameters fitted to the embedder: auto (those that come with Reprise, where there are any for it), off, or a file that `reprise calibrate` wrote, relative to this file's folder.",
+    'auto',
+    4_096,
+  ),
+  preset: choice(
+    'Domains and rules that come with Reprise; `clinical`: `medication`, `default` and `non-clinical`, chosen by words of the text.',
+    ['none', 'clinical'],
+    'none',
+  ),
+  verifier: verifier.prefault({}).describe('The second opinion.'),
+  nearMissLog: nearMissLog.prefault({}).describe('The near-miss log.'),
   embedder: embedder.prefault({}).describe('The embedding model.'),
   candidatesMax: count('Candidates that are judged.', SEMANTIC.candidatesMax, { min: 1, max: 8 }),
   similarityFloor: fraction('Least similarity of a candidate.', SEMANTIC.similarityFloor),
@@ -209,7 +283,9 @@ const namespace = z.strictObject({
   sampling: sampling
     .default({ kind: 'reuse' })
     .describe('Unseeded requests with a temperature: reuse, buckets (with `count`) or bypass.'),
-  domain: name.default(DEFAULT_NAMESPACE.domain).describe('Domain whose thresholds and guards apply.'),
+  domain: name
+    .default(DEFAULT_NAMESPACE.domain)
+    .describe('Domain whose thresholds and guards apply where no rule of `domainRules` fits.'),
   blank: z
     .array(z.strictObject({ pattern: z.string().min(1).max(1_024), replacement: z.string().max(256).default('') }))
     .max(32)
@@ -220,14 +296,62 @@ const namespace = z.strictObject({
   isolateUser: flag("Count the body's `user` into the key.", DEFAULT_NAMESPACE.isolateUser),
 });
 
+const words = (doc: string) => z.array(z.string().min(1).max(256)).max(10_000).default([]).describe(doc);
+const wordList = z.array(z.string().min(1).max(256)).max(1_000);
+
+const lexicon = z.strictObject({
+  opposites: z
+    .array(z.tuple([z.string().min(1).max(1_024), z.string().min(1).max(1_024)]))
+    .max(10_000)
+    .default([])
+    .describe('Pairs of opposites; several words of one side are parted by spaces.'),
+  same: z.array(wordList).max(10_000).default([]).describe('Groups of words that mean the same.'),
+  names: words('Names that are never mistyped forms of each other.'),
+  scopeWords: words("Words that limit what is asked for: a text that has one isn't served for a text that doesn't."),
+});
+
+const FRACTION = 'must be a number from 0 to 1';
+const fractionOr = <const Word extends string>(word: Word, doc: string) =>
+  z
+    .union([z.literal(word), z.number(FRACTION).min(0, FRACTION).max(1, FRACTION)], `${FRACTION}, or ${word}`)
+    .default(word as never)
+    .describe(doc);
+
 const domain = z.strictObject({
-  similarityMin: fraction('Least cosine similarity of a semantic hit.', DEFAULT_DOMAIN.similarityMin),
-  probabilityMin: fraction('Least probability of a semantic hit.', DEFAULT_DOMAIN.probabilityMin),
+  similarityMin: fractionOr(
+    'auto',
+    `Least cosine similarity of a semantic hit; auto: the calibrated one, else ${DEFAULT_DOMAIN.similarityMin}. One below the calibrated one doesn't count.`,
+  ),
+  probabilityMin: fractionOr(
+    'auto',
+    `Least probability of a semantic hit; auto: the calibrated one, else ${DEFAULT_DOMAIN.probabilityMin}. One below the calibrated one doesn't count.`,
+  ),
   guards: z
     .array(z.string())
     .max(64)
     .default([...DEFAULT_DOMAIN.guards])
     .describe('Guards that may veto.'),
+  lexicon: lexicon.prefault({}).describe("The domain's own words."),
+  verifiedMin: fractionOr('off', 'Least probability that the verifier must give; off: it is not asked.'),
+  calibration: text(
+    'Calibrated domain that the minima come from; auto: the one of this name, else `default`; off: none.',
+    'auto',
+    64,
+  ),
+  uncalibrated: choice(
+    'What the domain does while no calibration promises anything of it, in a namespace that is set to serve; auto: serve, and observe in domains of a preset.',
+    ['auto', 'serve', 'observe'],
+    'auto',
+  ),
+});
+
+const domainRule = z.strictObject({
+  domain: name.describe('Domain of requests that fit.'),
+  namespace: z.string().min(1).max(256).default('*').describe('Namespace; `*` stands for any run of characters.'),
+  model: z.string().min(1).max(256).default('*').describe('Model name as asked; `*` stands for any run of characters.'),
+  words: words(
+    'Words or phrases of which the asked text must have one; none: any text fits. Case and accents do not count; `*` at the end of a word stands for any ending.',
+  ),
 });
 
 const telemetry = z.strictObject({
@@ -258,11 +382,22 @@ export const settingsSchema = z.strictObject({
     .record(name, domain)
     .default({})
     .meta({ description: 'Domains by name; `default` is always there.', default: {} }),
+  domainRules: z
+    .array(domainRule)
+    .max(1_000)
+    .default([])
+    .describe("How requests get their domain: the first rule that fits; where none fits, the namespace's domain."),
   telemetry: telemetry.prefault({}).describe('Logs and metrics.'),
 });
 
 /** `reprise.yaml` after parsing: units resolved, defaults filled in. */
 export type Settings = z.output<typeof settingsSchema>;
+
+/** A domain as it is configured. */
+export type DomainSettings = Settings['domains'][string];
+
+/** A domain of which nothing is configured. */
+export const DEFAULT_DOMAIN_SETTINGS: DomainSettings = domain.parse({});
 
 /** `reprise.yaml` as a person may write it. */
 export type SettingsInput = z.input<typeof settingsSchema>;

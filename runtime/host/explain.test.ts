@@ -143,7 +143,7 @@ describe('why a request misses: the fields in which the nearest stored key diffe
       ...BASE,
       messages: [{ role: 'user', content: 'wait 5 minutes | take 6 minutes' }],
     });
-    expect(explained.semantic.candidates[0]?.vetoes).toContain('numbers');
+    expect(explained.semantic.candidates[0]?.vetoes).toContain('dates');
     expect(explained.reasons).toContain('Every near text was refused; see the candidates.');
   });
 

@@ -73,7 +73,7 @@ export class RequestLog {
     return (
       `{"level":${INFO},"time":"${this.#time()}","requestId":${JSON.stringify(record.requestId)},` +
       `"method":${quoted.of(record.method)},"path":"${record.path}","status":${record.status},` +
-      `"outcome":"${record.outcome}","detail":${quoted.of(record.detail)},"durationMs":${record.durationMs},` +
+      `"outcome":"${record.outcome}","detail":${quoted.of(record.detail)},"durationMs":${Math.round(record.durationMs * 1_000) / 1_000},` +
       `"bodyBytes":${record.bodyBytes},"replyBytes":${record.replyBytes},"tenant":${quoted.of(record.tenant)},` +
       `"entry":"${record.entry}","model":${quoted.of(record.model)},"stream":${record.stream},"msg":"request"}\n`
     );

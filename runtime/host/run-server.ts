@@ -1,4 +1,4 @@
-import { describeConfig, type Config } from '../config/index.ts';
+import { describeConfig, isLoopback, type Config } from '../config/index.ts';
 import { toRepriseError } from '../errors.ts';
 import type { Identity } from '../ports/service.ts';
 import { GrpcServer } from '../server/grpc-server.ts';
@@ -66,6 +66,7 @@ function httpServer(config: Config, assembly: Assembly, telemetry: HostTelemetry
     idleTimeoutMs: config.node.modelTimeoutMs + IDLE_MARGIN_MS,
     describeConfig: () => described,
     onInternalError: (error, requestId) => telemetry.failure('request failed', error, { requestId }),
+    ...(config.identity.mode === 'local' && isLoopback(server.host) ? { allowedHosts: server.allowedHosts } : {}),
     ...(config.telemetry.metrics ? { metrics: () => telemetry.text() } : {}),
     ...(server.requestLog ? { onRequestDone: (record) => telemetry.request(record) } : {}),
   });

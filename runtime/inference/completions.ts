@@ -43,7 +43,8 @@ export class Completions {
 
   async infer(prepared: Prepared): Promise<InferenceReply> {
     try {
-      const result = await this.#deps.lookup.find(prepared);
+      const found = this.#deps.lookup.find(prepared);
+      const result = 'then' in found ? await found : found;
       const reply = result.kind === 'hit' ? this.#replyFromHit(prepared, result) : undefined;
       return reply ?? (await this.#replyFromFlight(prepared, missOf(result)));
     } catch (error) {
@@ -53,7 +54,8 @@ export class Completions {
 
   async inferStream(prepared: Prepared): Promise<InferenceStreamReply> {
     try {
-      const result = await this.#deps.lookup.find(prepared);
+      const found = this.#deps.lookup.find(prepared);
+      const result = 'then' in found ? await found : found;
       const reply = result.kind === 'hit' ? this.#streamFromHit(prepared, result) : undefined;
       return reply ?? (await this.#streamFromFlight(prepared, missOf(result)));
     } catch (error) {

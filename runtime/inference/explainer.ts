@@ -4,7 +4,8 @@ import { toRepriseError } from '../errors.ts';
 import type { CallOptions } from '../ports/call-options.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Entry } from '../ports/entry.ts';
-import type { CacheStatus, CandidateEvidence, Explanation } from '../ports/service.ts';
+import type { CacheStatus, CandidateEvidence, Explanation, PolicyExplanation } from '../ports/service.ts';
+import { observedBecause } from './domains.ts';
 import type { ExplainMemory } from './explain-memory.ts';
 import type { Lookup, LookupHit, SemanticFindings } from './lookup.ts';
 import { signalOf, type Prepared } from './prepare.ts';
@@ -30,6 +31,10 @@ export interface ExplainerOptions {
   readonly timeoutMs: number;
   /** Why there is no semantic matching on this node; undefined when there is. */
   readonly semanticOff: string | undefined;
+  /** Id of the verifier; empty: there is none. */
+  readonly verifier: string;
+  /** Which calibration is in force, or why none is. */
+  readonly calibration: string;
 }
 
 /** Answers "why was this served?" and "why did this miss?" without calling a model or changing anything. */
@@ -54,6 +59,7 @@ export class Explainer {
     const { missing } = found;
     // Who may read nothing, or reads nothing here, learns nothing of what is stored.
     const nearest = missing === undefined || prepared.bypass !== '' ? undefined : memory.nearest(missing);
+    const policies = policiesOf(prepared);
     const explanation: Explanation = {
       key: (only ?? prepared).key,
       scope: prepared.scope(),
@@ -65,9 +71,13 @@ export class Explainer {
       reasons: found.reasons,
       semantic: {
         mode: this.#options.semanticOff === undefined ? prepared.namespace.semantic : 'off',
-        domain: prepared.domain.name,
-        threshold: Math.max(prepared.domain.similarityMin, prepared.controls.threshold ?? 0),
+        domain: prepared.domain().name,
+        threshold: Math.max(...policies.map((policy) => policy.similarityMin)),
         candidates: found.candidates,
+        domainReason: prepared.domain().reason,
+        policies,
+        verifier: this.#options.verifier,
+        calibration: this.#options.calibration,
       },
     };
     return nearest === undefined ? explanation : { ...explanation, nearest };
@@ -82,7 +92,8 @@ export class Explainer {
     }
     const semantic = await this.#deps.lookup.explainSemantic(prepared, options);
     if (exact === undefined) this.#explainSemantics(prepared, semantic, reasons);
-    const served = exact ?? (prepared.namespace.semantic === 'serve' ? semantic.hit : undefined);
+    const observed = observedBecause(prepared.namespace, prepared.domain());
+    const served = exact ?? (observed === undefined ? semantic.hit : undefined);
     const missing = exact === undefined ? prepared : undefined;
     return { status: this.#status(prepared, served), reasons, candidates: semantic.evidence, missing };
   }
@@ -128,6 +139,7 @@ export class Explainer {
   #explainSemantics(prepared: Prepared, findings: SemanticFindings, reasons: string[]): void {
     const { semanticOff } = this.#options;
     const mode = prepared.namespace.semantic;
+    const observed = observedBecause(prepared.namespace, prepared.domain());
     if (semanticOff !== undefined) reasons.push(`Semantic matching is off: ${semanticOff}.`);
     else if (mode === 'off') reasons.push('Semantic matching is off in this namespace.');
     else if (prepared.scope() === '')
@@ -135,9 +147,8 @@ export class Explainer {
     else if (findings.bypass !== '') reasons.push(`The semantic look-up was not made: ${findings.bypass}.`);
     else if (findings.evidence.length === 0) reasons.push('No stored text of the same scope is near.');
     else if (findings.hit === undefined) reasons.push('Every near text was refused; see the candidates.');
-    else if (mode === 'observe') {
-      reasons.push('A near text would be served, but the namespace only observes semantic hits.');
-    } else reasons.push('A near text is served.');
+    else if (observed !== undefined) reasons.push(`A near text would be served, but ${observed}.`);
+    else reasons.push('A near text is served.');
   }
 
   #whyNotServed(entry: Entry, prepared: Prepared): string {
@@ -160,6 +171,19 @@ export class Explainer {
     const outcome = prepared.bypass === '' ? 'miss' : 'bypass';
     return calledStatus(prepared, { outcome, detail: prepared.bypass, stored: false });
   }
+}
+
+/** The policies in force, the caller's threshold included. */
+function policiesOf(prepared: Prepared): readonly PolicyExplanation[] {
+  const { threshold = 0 } = prepared.controls;
+  return prepared.domain().policies.map((policy) => ({
+    domain: policy.name,
+    similarityMin: Math.max(policy.similarityMin, threshold),
+    probabilityMin: policy.probabilityMin,
+    ...(policy.verifiedMin === undefined ? {} : { verifiedMin: policy.verifiedMin }),
+    guards: policy.guards,
+    calibrated: policy.calibrated,
+  }));
 }
 
 function describeBypass(prepared: Prepared): string {

@@ -55,13 +55,21 @@ export const DEFAULT_IDENTITY_OPTIONS: IdentityOptions = {
 const ADMIN_TENANT = 'admin';
 const TENANT_HASH_LENGTH = 32;
 
-/** Who asks, from the credential of a request. It knows hashes of credentials only. */
+/** Credentials whose identity or tenant is remembered: several times what a busy gateway sends. */
+const REMEMBERED_MAX = 4_096;
+
+/**
+ * Who asks, from the credential of a request. It is told hashes of credentials only; a few that were found good are remembered as
+ * they came, since hashing one costs as much as a look-up.
+ */
 export class IdentityResolver implements CredentialWatch {
   readonly #hash: Hash;
   readonly #clock: Clock;
   readonly #options: IdentityOptions;
   readonly #identities = new Map<string, Identity>();
   readonly #hashByName = new Map<string, string>();
+  readonly #byCredential = new Map<string, Identity>();
+  readonly #tenantOf = new Map<string, string>();
   readonly #verified: VerifiedCredentials | undefined;
   readonly #local: Identity | undefined;
 
@@ -89,7 +97,7 @@ export class IdentityResolver implements CredentialWatch {
     const credential =
       this.#local === undefined ? readCredential(authorization, apiKey) : this.#leniently(authorization, apiKey);
     if (credential !== undefined && this.#identities.size > 0) {
-      const known = this.#identities.get(this.#hash.sha256Hex(credential));
+      const known = this.#byCredential.get(credential) ?? this.#byHash(credential);
       if (known !== undefined) return known;
     }
     if (this.#local !== undefined) return this.#local;
@@ -118,7 +126,14 @@ export class IdentityResolver implements CredentialWatch {
     const sha256 = this.#hashByName.get(name);
     if (sha256 === undefined || name === '') return false;
     this.#hashByName.delete(name);
+    this.#byCredential.clear();
     return this.#identities.delete(sha256);
+  }
+
+  #byHash(credential: string): Identity | undefined {
+    const known = this.#identities.get(this.#hash.sha256Hex(credential));
+    if (known !== undefined) remember(this.#byCredential, credential, known);
+    return known;
   }
 
   #addKey(key: KeyRecord): void {
@@ -150,6 +165,15 @@ export class IdentityResolver implements CredentialWatch {
   }
 
   #forwardTenant(credential: string): string {
-    return `fwd-${hmacHex(this.#hash, this.#options.salt, credential).slice(0, TENANT_HASH_LENGTH)}`;
+    const known = this.#tenantOf.get(credential);
+    if (known !== undefined) return known;
+    const tenant = `fwd-${hmacHex(this.#hash, this.#options.salt, credential).slice(0, TENANT_HASH_LENGTH)}`;
+    remember(this.#tenantOf, credential, tenant);
+    return tenant;
   }
+}
+
+function remember<T>(remembered: Map<string, T>, credential: string, value: T): void {
+  if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+  remembered.set(credential, value);
 }

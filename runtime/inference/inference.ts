@@ -51,6 +51,8 @@ export interface InferenceDeps {
   readonly status: NodeState;
 }
 
+const PAIR_NEEDED = 'Name the entry, or both texts of the pair.';
+
 /** The service interface, in process: what every server, gateway and embedding program calls. */
 export class Inference implements InferenceService {
   readonly #deps: InferenceDeps;
@@ -127,25 +129,46 @@ export class Inference implements InferenceService {
 
   async feedback(request: FeedbackRequest): Promise<void> {
     requireRole(request.identity, 'write', 'Feedback');
-    const entry = await this.#deps.peek(request.entryId);
-    const foreign =
-      entry !== undefined && entry.tenant !== request.identity.tenant && request.identity.role !== 'admin';
-    if (entry === undefined || foreign) {
-      throw new RepriseError('entry_not_found', 'There is no such entry.', { param: 'entryId' });
+    if (request.tenant !== undefined && request.tenant !== request.identity.tenant) {
+      requireRole(request.identity, 'admin', "Feedback about another tenant's answers");
     }
+    const entry = request.entryId === '' ? undefined : await this.#ownEntry(request);
     if (request.verdict === 'right') return;
-    if (request.askedText === undefined) {
-      const target = { kind: 'entry', entryId: request.entryId } as const;
-      await this.#deps.invalidation.invalidate({
-        target,
-        invalidation: 'hard',
-        purge: false,
-        identity: request.identity,
-      });
-      return;
+    if (request.askedText !== undefined) return this.#refusePair(request, request.askedText, entry);
+    if (entry === undefined) throw new RepriseError('invalid_request', PAIR_NEEDED, { param: 'askedText' });
+    await this.#invalidateEntry(entry, request.identity);
+  }
+
+  /** The entry, when the caller may judge it; absent only where the pair is named by its texts as well. */
+  async #ownEntry(request: FeedbackRequest): Promise<Entry | undefined> {
+    const { entryId, identity, askedText, storedText } = request;
+    const entry = await this.#deps.peek(entryId);
+    const foreign = entry !== undefined && entry.tenant !== identity.tenant && identity.role !== 'admin';
+    if (entry !== undefined && !foreign) return entry;
+    if (entry === undefined && askedText !== undefined && storedText !== undefined) return undefined;
+    throw new RepriseError('entry_not_found', 'There is no such entry.', { param: 'entryId' });
+  }
+
+  async #refusePair(request: FeedbackRequest, askedText: string, entry: Entry | undefined): Promise<void> {
+    const { identity, storedText } = request;
+    if (entry === undefined && storedText === undefined) {
+      throw new RepriseError('invalid_request', PAIR_NEEDED, { param: 'storedText' });
     }
+    const pair = {
+      storedKey: entry?.key ?? '',
+      storedText: storedText === undefined ? '' : normaliseAskedText(storedText),
+      askedText: normaliseAskedText(askedText),
+    };
+    const tenant = entry?.tenant ?? request.tenant ?? identity.tenant;
     const options = { deadlineAtMs: this.#deps.clock.monotonicMs() + this.#options.timeoutMs };
-    await this.#deps.refusals.refuse(request.entryId, normaliseAskedText(request.askedText), options);
+    if (await this.#deps.refusals.refuse(tenant, pair, options)) return;
+    if (entry === undefined) throw new RepriseError('overloaded', 'No further pair can be refused for this tenant.');
+    await this.#invalidateEntry(entry, identity);
+  }
+
+  async #invalidateEntry(entry: Entry, identity: Identity): Promise<void> {
+    const target = { kind: 'entry', entryId: entry.key } as const;
+    await this.#deps.invalidation.invalidate({ target, invalidation: 'hard', purge: false, identity });
   }
 
   async explain(request: InferenceRequest): Promise<Explanation> {

@@ -8,6 +8,8 @@ import type { Operation } from '../ports/model.ts';
 import type { CandidateEvidence, HitDetail } from '../ports/service.ts';
 import type { Histogram, Telemetry } from '../ports/telemetry.ts';
 import type { SemanticDecision, SemanticMatcher } from '../semantic/semantic-matcher.ts';
+import { observedBecause } from './domains.ts';
+import type { NearMisses } from './near-misses.ts';
 import { signalOf, type Prepared } from './prepare.ts';
 import type { Refusals } from './refusals.ts';
 import { withinDeadline } from './within-deadline.ts';
@@ -48,8 +50,9 @@ export class Lookup {
     refusals: Refusals;
     clock: Clock;
     telemetry: Telemetry;
+    nearMisses: NearMisses | undefined;
   };
-  readonly #lookupBudgetMs: number;
+  readonly #options: { lookupBudgetMs: number; verifierTimeoutMs: number };
   readonly #seconds = new Map<Operation, Histogram>();
 
   constructor(
@@ -59,24 +62,34 @@ export class Lookup {
       refusals: Refusals;
       clock: Clock;
       telemetry: Telemetry;
+      nearMisses: NearMisses | undefined;
     },
-    options: { lookupBudgetMs: number },
+    options: { lookupBudgetMs: number; verifierTimeoutMs: number },
   ) {
     this.#deps = deps;
-    this.#lookupBudgetMs = options.lookupBudgetMs;
+    this.#options = options;
   }
 
-  async find(prepared: Prepared): Promise<LookupHit | LookupMiss> {
+  /** At once where L1 has the answer: a promise costs more than the look-up. */
+  find(prepared: Prepared): LookupHit | Promise<LookupHit | LookupMiss> {
     const startedAtMs = this.#deps.clock.monotonicMs();
+    const near = readable(prepared) ? this.#deps.tiers.getNear(prepared.key, prepared.terms) : undefined;
+    if (near === undefined) return this.#findFarther(prepared, startedAtMs);
+    this.#observe(prepared, startedAtMs);
+    return exactHit(near);
+  }
+
+  /** What L1 hasn't. */
+  async #findFarther(prepared: Prepared, startedAtMs: number): Promise<LookupHit | LookupMiss> {
     try {
       if (!readable(prepared)) {
         return { kind: 'miss', bypass: prepared.bypass, tiersFailed: false, embedding: undefined };
       }
       // From here on: to understand a large body may take longer than the whole budget.
-      const deadlineAtMs = startedAtMs + this.#lookupBudgetMs;
+      const deadlineAtMs = startedAtMs + this.#options.lookupBudgetMs;
       let failure = '';
       try {
-        const found = await this.#deps.tiers.get(prepared.key, prepared.terms, { deadlineAtMs });
+        const found = await this.#deps.tiers.load(prepared.key, prepared.terms, { deadlineAtMs });
         if (found !== undefined) return exactHit(found);
       } catch (error) {
         if (signalOf(prepared).aborted) throw error;
@@ -84,8 +97,12 @@ export class Lookup {
       }
       return await this.#findSimilar(prepared, deadlineAtMs, failure);
     } finally {
-      this.#secondsOf(prepared.operation).observe((this.#deps.clock.monotonicMs() - startedAtMs) / 1_000);
+      this.#observe(prepared, startedAtMs);
     }
+  }
+
+  #observe(prepared: Prepared, startedAtMs: number): void {
+    this.#secondsOf(prepared.operation).observe((this.#deps.clock.monotonicMs() - startedAtMs) / 1_000);
   }
 
   /** Step 4, after the tiers had nothing; `failure`: why they couldn't tell, empty when they could. */
@@ -121,9 +138,12 @@ export class Lookup {
     if (semantic.expectedWaitMs() > leftMs) return { ...NOTHING, bypass: 'embed-queue' };
     const fetched = new Map<string, Found>();
     try {
-      const decision = await withinDeadline(this.#decide(semantic, prepared, options, fetched), options, clock);
+      const work = this.#decide(semantic, prepared, { options, fetched, explaining });
+      const decision = await withinDeadline(work, this.#withVerifier(prepared, options), clock);
       if (decision === undefined) return { ...NOTHING, bypass: 'lookup-budget' };
-      const hit = mode === 'serve' || explaining ? semanticHit(decision, fetched) : undefined;
+      if (!explaining) this.#deps.nearMisses?.note(prepared, decision.evidence);
+      const serves = observedBecause(prepared.namespace, prepared.domain()) === undefined;
+      const hit = serves || explaining ? semanticHit(decision, fetched) : undefined;
       return { hit, bypass: bypassOf(decision), evidence: decision.evidence, embedding: decision.embedding };
     } catch (error) {
       if (signalOf(prepared).aborted) throw error;
@@ -131,18 +151,33 @@ export class Lookup {
     }
   }
 
+  /** A verifier may have time of its own beside the budget. */
+  #withVerifier(prepared: Prepared, options: CallOptions): CallOptions {
+    const { verifierTimeoutMs } = this.#options;
+    if (verifierTimeoutMs === 0 || prepared.domain().policies.every(({ verifiedMin }) => verifiedMin === undefined)) {
+      return options;
+    }
+    return { ...options, deadlineAtMs: options.deadlineAtMs + verifierTimeoutMs };
+  }
+
   async #decide(
     semantic: SemanticMatcher,
     prepared: Prepared,
-    options: CallOptions,
-    fetched: Map<string, Found>,
+    how: { readonly options: CallOptions; readonly fetched: Map<string, Found>; readonly explaining: boolean },
   ): Promise<SemanticDecision> {
     const { tiers, refusals } = this.#deps;
+    const { options, fetched, explaining } = how;
     const { threshold } = prepared.controls;
-    await refusals.follow(options);
-    const query = { scope: prepared.scope(), askedText: prepared.facts.askedText, domain: prepared.domain };
+    const { tenant } = prepared.parts;
+    const refused = await refusals.follow(tenant, options);
     return semantic.find(
-      threshold === undefined ? query : { ...query, thresholdMin: threshold },
+      {
+        scope: prepared.scope(),
+        askedText: prepared.facts.askedText,
+        policies: prepared.domain().policies,
+        explaining,
+        ...(threshold === undefined ? {} : { thresholdMin: threshold }),
+      },
       {
         fetchEntry: async (key) => {
           const found = await tiers.get(key, { ...prepared.terms, graceAllowed: false }, options);
@@ -153,7 +188,7 @@ export class Lookup {
           const present = await tiers.peek(key, options);
           return present !== undefined && tiers.mayServe(present) ? 'unusable' : undefined;
         },
-        isRefused: (storedKey, _storedText, askedText) => refusals.isRefused(storedKey, askedText),
+        isRefused: (storedKey, storedText, askedText) => refused.has(storedKey, storedText, askedText),
       },
       options,
     );

@@ -8,19 +8,17 @@ import {
 import { deriveKey, deriveScope, type KeyParts } from '../cache/key.ts';
 import { compileBlankRules } from '../cache/canonical-rules.ts';
 import type { Ledger } from '../cache/ledger.ts';
-import type { RequestMemo } from '../cache/request-memo.ts';
+import type { RememberedRequest, RequestMemo } from '../cache/request-memo.ts';
 import type { ReadTerms } from '../cache/tiers.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Hash } from '../ports/hash.ts';
 import type { LedgerPosition } from '../ports/ledger.ts';
 import type { ModelDirectory, ResolvedModel } from '../ports/model-directory.ts';
-import type { DomainOptions, NamespaceOptions, NodeOptions } from '../ports/options.ts';
+import type { NamespaceOptions, NodeOptions } from '../ports/options.ts';
 import type { Random } from '../ports/random.ts';
 import type { CacheControls, Identity } from '../ports/service.ts';
 import type { Model, Operation } from '../ports/model.ts';
-
-/** A domain with its name, as the semantic room takes it. */
-export type NamedDomain = DomainOptions & { readonly name: string };
+import { Domains, type ChosenDomain } from './domains.ts';
 
 /** Where the signal is read from, late: making one costs more than a hit. */
 interface SignalSource {
@@ -38,7 +36,8 @@ export interface Prepared {
   readonly resolved: ResolvedModel;
   readonly namespaceName: string;
   readonly namespace: NamespaceOptions;
-  readonly domain: NamedDomain;
+  /** Chosen when first asked for, since an exact hit needs none: by the rules, by the namespace, or stricter by the caller. */
+  readonly domain: () => ChosenDomain;
   readonly parts: KeyParts;
   readonly key: string;
   /** Derived when first asked for, which an exact hit doesn't; empty when the request takes no part in semantic reuse. */
@@ -59,6 +58,13 @@ export interface Prepared {
 /** The request's signal; one that is never aborted where it has none. */
 export function signalOf(prepared: Prepared): AbortSignal {
   return prepared.source.signal ?? NEVER;
+}
+
+interface Understood {
+  readonly facts: RequestFacts;
+  readonly canonical: () => CanonicalRequest;
+  /** Where the memo knew the body. */
+  readonly remembered: RememberedRequest | undefined;
 }
 
 interface PrepareInput {
@@ -90,20 +96,20 @@ export class Preparer {
   readonly #deps: PreparerDeps;
   readonly #options: NodeOptions;
   readonly #rules = new Map<string, RequestRules>();
-  readonly #domains: ReadonlyMap<string, NamedDomain>;
+  readonly #domains: Domains;
 
   /** Fails with `config_invalid` on a blank rule that can't be used. */
   constructor(deps: PreparerDeps, options: NodeOptions) {
     this.#deps = { ...deps, random: deps.random.fork('sampling-bucket') };
     this.#options = options;
-    this.#domains = new Map(Object.entries(options.domains).map(([name, domain]) => [name, { name, ...domain }]));
+    this.#domains = new Domains(options);
     for (const namespace of Object.values(options.namespaces)) compileBlankRules(namespace.blank);
   }
 
   prepare(input: PrepareInput): Prepared {
     const { clock, hash, ledger } = this.#deps;
     const startedAtMs = clock.monotonicMs();
-    const { facts, canonical } = this.#understand(input);
+    const { facts, canonical, remembered } = this.#understand(input);
     const controls = mergeControls(facts.bodyControls, input.controls);
     const routed = this.#deps.models.resolve(facts.askedModel, input.operation);
     const resolved = input.model === undefined ? routed : { ...routed, model: input.model };
@@ -118,7 +124,9 @@ export class Preparer {
       modelVersion: `${resolved.upstream}#${resolved.rule.version}`,
       bucket: this.#bucket(facts, namespace, controls),
     };
+    if (controls.domain !== undefined) this.#domains.check(controls.domain);
     let scope: string | undefined;
+    let domain: ChosenDomain | undefined;
     return {
       operation: input.operation,
       identity: input.identity,
@@ -129,9 +137,16 @@ export class Preparer {
       resolved,
       namespaceName,
       namespace,
-      domain: this.#domain(namespace, controls),
+      domain: () =>
+        (domain ??= this.#domains.choose({
+          namespace: namespaceName,
+          model: facts.askedModel,
+          text: facts.askedText,
+          fallback: namespace.domain,
+          asked: controls.domain,
+        })),
       parts,
-      key: deriveKey(hash, parts, facts.bodyHash),
+      key: keyOf(hash, parts, facts, remembered),
       scope: () => (scope ??= facts.scopeBodyHash === '' ? '' : deriveScope(hash, parts, facts.scopeBodyHash)),
       terms: {
         strict: namespace.strict,
@@ -148,7 +163,7 @@ export class Preparer {
   }
 
   /** Facts by the memo, or by parsing. */
-  #understand(input: PrepareInput): { facts: RequestFacts; canonical: () => CanonicalRequest } {
+  #understand(input: PrepareInput): Understood {
     const { memo, hash } = this.#deps;
     if (input.body.byteLength > this.#options.bodyBytesMax) {
       throw new RepriseError(
@@ -158,14 +173,14 @@ export class Preparer {
     }
     let parsed: CanonicalRequest | undefined;
     const canonical = (): CanonicalRequest => (parsed ??= this.#parse(input));
-    if (memo === undefined) return { facts: canonical().facts, canonical };
+    if (memo === undefined) return { facts: canonical().facts, canonical, remembered: undefined };
     const bodyHash = hash.sha256Hex(input.body);
     const headerNamespace = input.controls.namespace ?? '';
-    const known = memo.get(bodyHash, input.operation, headerNamespace);
-    if (known !== undefined) return { facts: known, canonical };
+    const remembered = memo.get(bodyHash, input.operation, headerNamespace);
+    if (remembered !== undefined) return { facts: remembered.facts, canonical, remembered };
     const { facts } = canonical();
     memo.put(bodyHash, input.operation, headerNamespace, facts);
-    return { facts, canonical };
+    return { facts, canonical, remembered: undefined };
   }
 
   #parse(input: PrepareInput): CanonicalRequest {
@@ -206,30 +221,6 @@ export class Preparer {
     return own;
   }
 
-  /** The namespace's domain, or the caller's where that is at least as strict in everything. */
-  #domain(namespace: NamespaceOptions, controls: CacheControls): NamedDomain {
-    const base = this.#namedDomain(namespace.domain);
-    if (controls.domain === undefined || controls.domain === base.name) return base;
-    const asked = this.#namedDomain(controls.domain);
-    return {
-      name: asked.name,
-      similarityMin: Math.max(base.similarityMin, asked.similarityMin),
-      probabilityMin: Math.max(base.probabilityMin, asked.probabilityMin),
-      guards: [...new Set([...base.guards, ...asked.guards])],
-    };
-  }
-
-  #namedDomain(name: string): NamedDomain {
-    const domain = this.#domains.get(name);
-    if (domain === undefined) {
-      const known = [...this.#domains.keys()].slice(0, 20).join(', ');
-      throw new RepriseError('invalid_control', `There is no domain '${name}'; configured are: ${known}.`, {
-        param: 'domain',
-      });
-    }
-    return domain;
-  }
-
   #bucket(facts: RequestFacts, namespace: NamespaceOptions, controls: CacheControls): number {
     if (!facts.unseededSampling || namespace.sampling.kind !== 'buckets') return controls.bucket ?? -1;
     const { count } = namespace.sampling;
@@ -247,6 +238,28 @@ export class Preparer {
     if (this.#deps.ledger.position === undefined) return 'ledger';
     return '';
   }
+}
+
+/** The key; remembered with the body, since one body mostly comes from one tenant. */
+function keyOf(hash: Hash, parts: KeyParts, facts: RequestFacts, remembered: RememberedRequest | undefined): string {
+  const derived = remembered?.derived;
+  if (derived !== undefined && sameParts(derived.parts, parts)) return derived.key;
+  const key = deriveKey(hash, parts, facts.bodyHash);
+  if (remembered !== undefined && parts.tags.length === 0) remembered.derived = { parts, key };
+  return key;
+}
+
+/** For parts without tags. */
+function sameParts(a: KeyParts, b: KeyParts): boolean {
+  return (
+    b.tags.length === 0 &&
+    a.tenant === b.tenant &&
+    a.namespace === b.namespace &&
+    a.bucket === b.bucket &&
+    a.operation === b.operation &&
+    a.model === b.model &&
+    a.modelVersion === b.modelVersion
+  );
 }
 
 /** Headers win over the body's `cache` object; refusals add up. */

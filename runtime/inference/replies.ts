@@ -29,7 +29,7 @@ export function hitStatus(hit: LookupHit, prepared: Prepared, nowMs: number): Ca
     ...status,
     similarity: hit.similarity,
     probability: hit.probability ?? 0,
-    domain: prepared.domain.name,
+    domain: prepared.domain().name,
   };
 }
 

@@ -1,8 +1,10 @@
+import { GUARD_NAMES } from '../semantic/guards/guards.ts';
 import type { DomainOptions, NamespaceOptions, NodeOptions } from '../ports/options.ts';
 
 const MIB = 1024 * 1024;
 
-export const DEFAULT_GUARDS: readonly string[] = ['numbers', 'negation', 'entities', 'roles', 'context', 'symbols'];
+/** Every guard there is. */
+export const DEFAULT_GUARDS: readonly string[] = GUARD_NAMES;
 
 export const DEFAULT_NAMESPACE: NamespaceOptions = {
   ttlMs: 24 * 3_600_000,
@@ -47,11 +49,14 @@ export const DEFAULT_NODE_OPTIONS: NodeOptions = {
     cellVectorsMax: 20_000,
     codeBits: 16,
     probesMax: 8,
+    verifier: { timeoutMs: 0, candidatesMax: 2 },
+    nearMiss: { margin: 0.05, rememberedMax: 4_096 },
   },
   flight: { flightsMax: 10_000, streamWindowBytes: MIB },
   namespaces: { default: DEFAULT_NAMESPACE },
   defaultNamespace: 'default',
   domains: { default: DEFAULT_DOMAIN },
+  domainRules: [],
   models: [],
   modelTimeoutMs: 600_000,
   bodyBytesMax: 8 * MIB,

@@ -10,8 +10,8 @@ import { Invalidation } from '../inference/invalidation.ts';
 import { LocalEmbeddingModel } from '../inference/local-embedding-model.ts';
 import { Lookup } from '../inference/lookup.ts';
 import { ModelCalls } from '../inference/model-calls.ts';
+import { NearMisses } from '../inference/near-misses.ts';
 import { Preparer } from '../inference/prepare.ts';
-import { Refusals } from '../inference/refusals.ts';
 import { StoreAnswers } from '../inference/store-answers.ts';
 import type { NodeOptions } from '../ports/options.ts';
 import type { InferenceService } from '../ports/service.ts';
@@ -93,9 +93,17 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
     { clock, ledger, tiers, queue: parts.queue, semantic, explain: memory, telemetry },
     { nodeId: options.nodeId, entryBytesMax: cache.entryBytesMax },
   );
-  const refusals = new Refusals(parts.refusalRecord, hash);
-  const lookup = new Lookup({ tiers, semantic, refusals, clock, telemetry }, cache);
+  const { refusals } = parts;
+  const { nearMissLog } = ports;
+  const nearMisses =
+    nearMissLog === undefined
+      ? undefined
+      : new NearMisses(nearMissLog, { clock, hash, telemetry }, options.semantic.nearMiss);
   const { lookupBudgetMs, joinDeadlineMs } = cache;
+  const lookup = new Lookup(
+    { tiers, semantic, refusals, clock, telemetry, nearMisses },
+    { lookupBudgetMs, verifierTimeoutMs: options.semantic.verifier.timeoutMs },
+  );
   const budgets = { modelTimeoutMs: options.modelTimeoutMs, lookupBudgetMs, joinDeadlineMs };
   const calls = new ModelCalls({ clock, tiers, accounting, credentials, store }, budgets);
   const memo = cache.bodyMemoBytesMax > 0 ? new RequestMemo({ bytesMax: cache.bodyMemoBytesMax }) : undefined;
@@ -118,6 +126,8 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
         {
           timeoutMs: GRID_CALL_MS,
           semanticOff: semantic === undefined ? (ports.embedderMissing ?? 'no embedder') : undefined,
+          verifier: ports.verifier?.id ?? '',
+          calibration: ports.calibrationDetail ?? 'none',
         },
       ),
       refusals,
@@ -135,7 +145,7 @@ async function startNode(ports: NodePorts, core: CoreParts): Promise<void> {
   const { clock, telemetry } = ports;
   core.ledger.start();
   const options = { deadlineAtMs: clock.monotonicMs() + CONTROL_SYNC_MS };
-  const tried = await Promise.allSettled([core.ledger.confirm(options), core.refusalRecord.load(options)]);
+  const tried = await Promise.allSettled([core.ledger.confirm(options), core.refusalIndex.load(options)]);
   for (const result of tried) {
     if (result.status === 'rejected') telemetry.log('warn', 'grid not reached at start; serving without it', {});
   }

@@ -6,7 +6,7 @@ import { Flights } from '../cache/flight.ts';
 import { Ledger } from '../cache/ledger.ts';
 import { Tiers } from '../cache/tiers.ts';
 import type { CredentialWatch } from '../inference/credential-watch.ts';
-import { REFUSALS_SHAPE, type RefusedPairs } from '../inference/refusals.ts';
+import { Refusals, REFUSAL_INDEX_SHAPE, type RefusalIndex } from '../inference/refusals.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Embedder } from '../ports/embedder.ts';
 import type { Entry } from '../ports/entry.ts';
@@ -17,11 +17,16 @@ import type { ModelDirectory } from '../ports/model-directory.ts';
 import type { NodeOptions } from '../ports/options.ts';
 import type { Random } from '../ports/random.ts';
 import type { Storage } from '../ports/storage.ts';
+import type { NearMissLog } from '../ports/near-miss-log.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
+import type { Verifier } from '../ports/verifier.ts';
 import { SemanticMatcher } from '../semantic/semantic-matcher.ts';
 
 /** Deadline of a grid call that no request waits for. */
 export const GRID_CALL_MS = 2_000;
+
+/** What L1 holds twice above an in-process grid, to spare copying and decoding what is asked for most. */
+const L1_ABOVE_LOCAL_GRID_BYTES = 32 * 1_024 * 1_024;
 
 /** What a node needs of the world. */
 export interface NodePorts {
@@ -38,6 +43,12 @@ export interface NodePorts {
   /** Absent: semantic matching is off; `embedderMissing` says why. */
   readonly embedder?: Embedder;
   readonly embedderMissing?: string;
+  /** Absent: what a domain wants verified is never served. */
+  readonly verifier?: Verifier;
+  /** Where near misses are written down; absent: nowhere. */
+  readonly nearMissLog?: NearMissLog;
+  /** What is to be said of the calibration: which is in force, or why none is. */
+  readonly calibrationDetail?: string;
   readonly credentials?: CredentialWatch;
   /** The upstreams by name; `embedder` is the node's own, when it has one. */
   readonly models: (localEmbedder: Model | undefined) => ModelDirectory;
@@ -52,7 +63,15 @@ export interface CoreParts {
   readonly actors: ActorSystem;
   readonly flights: Flights;
   readonly semantic: SemanticMatcher | undefined;
-  readonly refusalRecord: ControlRecord<RefusedPairs>;
+  readonly refusalIndex: ControlRecord<RefusalIndex>;
+  readonly refusals: Refusals;
+}
+
+function makeNearCache(cache: NodeOptions['cache'], gridIsLocal: boolean): NearCache<Entry> | undefined {
+  if (cache.l1 === 'off') return undefined;
+  const isSmall = cache.l1 === 'auto' && gridIsLocal;
+  const bytesMax = isSmall ? Math.min(cache.l1BytesMax, L1_ABOVE_LOCAL_GRID_BYTES) : cache.l1BytesMax;
+  return new NearCache<Entry>({ bytesMax, policy: cache.policy });
 }
 
 /** Makes the parts; nothing runs yet. */
@@ -72,9 +91,11 @@ export function coreParts(ports: NodePorts, options: NodeOptions): CoreParts {
       callTimeoutMs: GRID_CALL_MS,
     },
   );
-  const withL1 = cache.l1 === 'on' || (cache.l1 === 'auto' && !gridIsLocal);
-  const nearCache = withL1 ? new NearCache<Entry>({ bytesMax: cache.l1BytesMax, policy: cache.policy }) : undefined;
-  const tiers = new Tiers({ grid, ledger, clock, nearCache }, { gridIsLocal: gridIsLocal && !withL1 });
+  const nearCache = makeNearCache(cache, gridIsLocal);
+  const tiers = new Tiers(
+    { grid, ledger, clock, nearCache },
+    { gridIsLocal: gridIsLocal && (nearCache === undefined || cache.l1 === 'auto') },
+  );
   const actors = new ActorSystem({ clock, telemetry });
   const flights = new Flights(
     { actors, clock, telemetry },
@@ -91,11 +112,20 @@ export function coreParts(ports: NodePorts, options: NodeOptions): CoreParts {
   const semantic =
     embedder === undefined
       ? undefined
-      : new SemanticMatcher({ embedder, grid, clock, telemetry, hash, actors }, options.semantic);
-  const refusalRecord = new ControlRecord<RefusedPairs>(
-    'refusals',
-    { grid, storage: ports.storage, ledger },
-    REFUSALS_SHAPE,
-  );
-  return { grid, ledger, nearCache, tiers, actors, flights, semantic, refusalRecord };
+      : new SemanticMatcher(
+          {
+            embedder,
+            grid,
+            clock,
+            telemetry,
+            hash,
+            actors,
+            ...(ports.verifier === undefined ? {} : { verifier: ports.verifier }),
+          },
+          options.semantic,
+        );
+  const control = { grid, storage: ports.storage, ledger };
+  const refusalIndex = new ControlRecord<RefusalIndex>('refusals', control, REFUSAL_INDEX_SHAPE);
+  const refusals = new Refusals(refusalIndex, { ...control, hash });
+  return { grid, ledger, nearCache, tiers, actors, flights, semantic, refusalIndex, refusals };
 }

@@ -62,6 +62,8 @@ export class NodeStatus implements NodeState {
     telemetry.gauge('reprise_ledger_confirmed_age_seconds').set(Number.isFinite(ageMs) ? ageMs / 1_000 : -1);
     telemetry.gauge('reprise_ledger_sequence').set(ledger.position?.sequence ?? 0);
     telemetry.gauge('reprise_store_queue_bytes').set(queue.bytes);
+    telemetry.gauge('reprise_calibration_in_force').set(this.#options.calibration === undefined ? 0 : 1);
+    telemetry.gauge('reprise_refused_pairs').set(this.#parts.refusals.size);
     telemetry.gauge('reprise_embedder_up').set(semantic?.state.ready === true ? 1 : 0);
     if (nearCache !== undefined) {
       telemetry.gauge('reprise_near_cache_bytes').set(nearCache.bytes);
@@ -81,13 +83,14 @@ export class NodeStatus implements NodeState {
   }
 
   #semantic(): ReadinessPart {
-    const { semantic, embedderMissing } = this.#parts;
+    const { semantic, embedderMissing, calibrationDetail } = this.#parts;
     if (semantic === undefined) {
       return { name: 'semantic', state: 'degraded', detail: `off: ${embedderMissing ?? 'no embedder'}` };
     }
+    const calibrated = calibrationDetail === undefined ? '' : `; ${calibrationDetail}`;
     const modes = new Set(Object.values(this.#options.namespaces).map((namespace) => namespace.semantic));
     const { ready, embedderId, detail } = semantic.state;
     if (!ready) return { name: 'semantic', state: 'degraded', detail };
-    return { name: 'semantic', state: 'ready', detail: `${[...modes].join('/')} by ${embedderId}` };
+    return { name: 'semantic', state: 'ready', detail: `${[...modes].join('/')} by ${embedderId}${calibrated}` };
   }
 }

@@ -1,3 +1,4 @@
+import type { Calibration } from './calibration.ts';
 import type { Operation } from './model.ts';
 
 export type SemanticMode = 'off' | 'observe' | 'serve';
@@ -24,7 +25,9 @@ export interface NamespaceOptions {
   readonly strict: boolean;
   readonly semantic: SemanticMode;
   readonly sampling: SamplingRule;
-  /** Name of the domain whose threshold and guards apply. */
+  /** Serves in domains only whose minima are calibrated; elsewhere it observes. */
+  readonly calibratedOnly?: boolean;
+  /** Name of the domain whose threshold and guards apply where no rule fits. */
   readonly domain: string;
   readonly blank: readonly BlankRule[];
   /** Counts the body's `user` field into key and scope. */
@@ -53,6 +56,18 @@ export interface ModelRule {
   readonly price: Price;
 }
 
+/** A domain's own words, beside those that the guards know. */
+export interface LexiconOptions {
+  /** Pairs of opposites; several words of one side are parted by spaces. */
+  readonly opposites?: readonly (readonly [string, string])[];
+  /** Groups of words that mean the same. */
+  readonly same?: readonly (readonly string[])[];
+  /** Names that are never mistyped forms of each other. */
+  readonly names?: readonly string[];
+  /** Words that limit what is asked for: a text that has one isn't served for a text that doesn't. */
+  readonly scopeWords?: readonly string[];
+}
+
 /** A domain of meaning: how sure a semantic hit must be. */
 export interface DomainOptions {
   /** Least cosine similarity, on the scale of the embedder in use. */
@@ -61,10 +76,47 @@ export interface DomainOptions {
   readonly probabilityMin: number;
   /** Guards that may veto; a name that isn't listed is off. */
   readonly guards: readonly string[];
+  /** Words of the domain's own. */
+  readonly lexicon?: LexiconOptions;
+  /** The verifier is asked, and must give at least this probability; absent: it isn't asked. */
+  readonly verifiedMin?: number;
+  /** Decides but never serves, whatever the namespace's mode: nothing is promised of it. */
+  readonly observeOnly?: boolean;
+  /** Name of the calibrated domain that the minima come from, and whose coefficients count; absent: they aren't calibrated. */
+  readonly calibratedAs?: string;
+}
+
+/** Chooses a domain by what a request is about. All that a rule names must fit; the first rule that fits wins. */
+export interface DomainRule {
+  readonly domain: string;
+  /** Namespace, model name as asked: `*` stands for any run of characters. */
+  readonly namespace: string;
+  readonly model: string;
+  /**
+   * Words or phrases of which the asked text must have one; none: any text fits. Case, accents and what stands between words don't count;
+   * `*` at the end of a word stands for any ending.
+   */
+  readonly words: readonly string[];
+}
+
+/** How a verifier is asked. */
+export interface VerifierOptions {
+  /** Own time of the verifier beside the lookup budget, milliseconds; 0: what is left of the budget. */
+  readonly timeoutMs: number;
+  /** Candidates of one request that it is asked about. */
+  readonly candidatesMax: number;
+}
+
+/** Which candidates are written down for people to review; they hold texts. */
+export interface NearMissOptions {
+  /** Candidates whose similarity is this near to the threshold, or that were refused above it, are noted; 0 to 1. */
+  readonly margin: number;
+  /** Pairs remembered, so as to note each once. */
+  readonly rememberedMax: number;
 }
 
 export interface CacheOptions {
-  /** Near cache: `auto` is off on the in-process grid (it would hold everything twice) and on above a remote one. */
+  /** Near cache: `auto` is small above the in-process grid, whose answers it holds twice, and of `l1BytesMax` above a remote one. */
   readonly l1: 'auto' | 'on' | 'off';
   readonly l1BytesMax: number;
   readonly policy: 'lru' | 'sieve';
@@ -100,6 +152,8 @@ export interface SemanticOptions {
   readonly codeBits: number;
   /** Neighbouring cells that are probed beside a text's own. */
   readonly probesMax: number;
+  readonly verifier: VerifierOptions;
+  readonly nearMiss: NearMissOptions;
 }
 
 export interface FlightOptions {
@@ -117,6 +171,10 @@ export interface NodeOptions {
   readonly namespaces: Readonly<Record<string, NamespaceOptions>>;
   readonly defaultNamespace: string;
   readonly domains: Readonly<Record<string, DomainOptions>>;
+  /** In order; where none fits, the namespace's domain holds. */
+  readonly domainRules: readonly DomainRule[];
+  /** Parameters fitted to the embedder in use; absent: probabilities aren't calibrated. */
+  readonly calibration?: Calibration;
   readonly models: readonly ModelRule[];
   readonly modelTimeoutMs: number;
   readonly bodyBytesMax: number;

@@ -137,13 +137,25 @@ export interface InvalidateReply {
   readonly removedEntries: number;
 }
 
+/** Judges an answer, named by its entry, or by both texts of a pair where the entry isn't known. */
 export interface FeedbackRequest {
   readonly identity: Identity;
+  /** May be empty where `storedText` and `askedText` are there. */
   readonly entryId: string;
   readonly verdict: 'wrong' | 'right';
   /** The asked text that got the wrong answer; then only this pair is refused, else the entry is invalidated. */
   readonly askedText?: string;
+  /** The text that the wrong answer was given to: the pair of texts is refused whatever the entry. */
+  readonly storedText?: string;
+  /** Refuses a pair of texts of another tenant; admin only. */
+  readonly tenant?: string;
   readonly note?: string;
+}
+
+/** What a guard says of a pair. `unknown`: it doesn't know the language of a text, so the strict threshold holds; `off`: the domain doesn't ask it. */
+export interface GuardVerdict {
+  readonly name: string;
+  readonly verdict: 'clear' | 'veto' | 'unknown' | 'off';
 }
 
 /** One candidate and what became of it. */
@@ -155,6 +167,23 @@ export interface CandidateEvidence {
   readonly vetoes: readonly string[];
   readonly served: boolean;
   readonly reason: string;
+  /** Of every guard; empty unless it is explained. */
+  readonly guards: readonly GuardVerdict[];
+  /** Guards that don't know the language of one of the texts. */
+  readonly unknown: readonly string[];
+  /** The verifier's probability; absent: it wasn't asked, or failed. */
+  readonly verified?: number;
+}
+
+/** A policy in force, in numbers. */
+export interface PolicyExplanation {
+  readonly domain: string;
+  readonly similarityMin: number;
+  readonly probabilityMin: number;
+  /** Absent: the verifier isn't asked. */
+  readonly verifiedMin?: number;
+  readonly guards: readonly string[];
+  readonly calibrated: boolean;
 }
 
 export interface Explanation {
@@ -170,8 +199,17 @@ export interface Explanation {
   readonly semantic: {
     readonly mode: string;
     readonly domain: string;
+    /** Least similarity, the caller's own threshold included. */
     readonly threshold: number;
     readonly candidates: readonly CandidateEvidence[];
+    /** Why this domain. */
+    readonly domainReason: string;
+    /** A pair must pass each of them; a second one is the caller's. */
+    readonly policies: readonly PolicyExplanation[];
+    /** Id of the verifier; empty: there is none. */
+    readonly verifier: string;
+    /** Parameters in force, or why there are none. */
+    readonly calibration: string;
   };
   /** The stored key with the fewest differing fields, of the same tenant; absent when there is none. */
   readonly nearest?: { readonly entryId: string; readonly differingFields: readonly string[] };

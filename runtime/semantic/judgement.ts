@@ -1,11 +1,10 @@
-import type { DomainOptions } from '../ports/options.ts';
-import type { CandidateEvidence } from '../ports/service.ts';
+import type { CandidateEvidence, GuardVerdict } from '../ports/service.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
-import { foldText, lightFold, spellingDiffers } from './asked-text.ts';
 import type { CellMatch } from './cell.ts';
-import { uncalibratedEquivalence } from './equivalence.ts';
+import { BLIND_VETO, decidePair, type PairVerdict } from './decide.ts';
 import type { Features } from './features.ts';
-import { GUARDS, vetoesOf } from './guards/guards.ts';
+import { GUARD_NAMES, GUARDS } from './guards/guards.ts';
+import type { DomainPolicy } from './policies.ts';
 import { decodeVectorText } from './vector-record.ts';
 
 /** What candidates are held against. */
@@ -13,9 +12,12 @@ export interface Asked {
   /** Normalised. */
   readonly text: string;
   readonly features: Features;
-  readonly domain: DomainOptions;
-  /** The domain's threshold, or the caller's where that is higher. */
-  readonly similarityMin: number;
+  /** A pair must pass every one of them. */
+  readonly policies: readonly DomainPolicy[];
+  /** Raises every policy's similarity threshold; 0: changes nothing. */
+  readonly thresholdMin: number;
+  /** Every guard gives its verdict on every candidate, and nothing is counted. */
+  readonly explaining: boolean;
 }
 
 /** A candidate that may serve if its entry is still there. */
@@ -24,26 +26,42 @@ export interface Candidate {
   readonly storedText: string;
   readonly similarity: number;
   readonly probability: number;
+  readonly guards: readonly GuardVerdict[];
+  /** Guards that don't know the language of one of the texts. */
+  readonly unknown: readonly string[];
+  /** The verifier's probability, once it gave one. */
+  readonly verified?: number;
 }
 
 type Verdict =
-  'served' | 'below-threshold' | 'improbable' | 'vetoed' | 'refused' | 'gone' | 'unusable' | 'late' | 'malformed';
-
-/** Closer than two texts with different letters ever come, unless the embedder doesn't know their words. */
-const BLIND_SIMILARITY = 0.9999;
-/** Name in the evidence of candidates that the embedder can't tell from the asked text. */
-const BLIND = 'degenerate';
+  | 'served'
+  | 'below-threshold'
+  | 'improbable'
+  | 'vetoed'
+  | 'refused'
+  | 'gone'
+  | 'unusable'
+  | 'late'
+  | 'malformed'
+  | 'unverified'
+  | 'verifier-failed'
+  | 'outranked';
 
 /** One decision: looks at candidates in order and keeps the evidence of each. */
 export class Judgement {
   readonly #telemetry: Telemetry;
   readonly #asked: Asked;
+  readonly #policies: readonly DomainPolicy[];
   readonly #evidence: CandidateEvidence[] = [];
   #blind = false;
 
   constructor(telemetry: Telemetry, asked: Asked) {
     this.#telemetry = telemetry;
     this.#asked = asked;
+    const { thresholdMin } = asked;
+    this.#policies = asked.policies.map((policy) =>
+      thresholdMin <= policy.similarityMin ? policy : { ...policy, similarityMin: thresholdMin },
+    );
   }
 
   get evidence(): readonly CandidateEvidence[] {
@@ -55,10 +73,7 @@ export class Judgement {
     return this.#blind;
   }
 
-  /**
-   * The candidate when nothing but its entry is left to be checked; else undefined, with the reason in the evidence. The
-   * threshold comes first: guards cost more than a comparison, and most candidates are below it.
-   */
+  /** The candidate when nothing but its entry is left to be checked; else undefined, with the reason in the evidence. */
   consider(
     match: CellMatch,
     isRefused?: (storedKey: string, storedText: string, askedText: string) => boolean,
@@ -66,18 +81,17 @@ export class Judgement {
     const { key, similarity } = match;
     const stored = decodeVectorText(match.record);
     if (stored === undefined) {
-      this.pass({ key, storedText: '', similarity, probability: 0 }, 'malformed');
+      this.pass({ key, storedText: '', similarity, probability: 0, guards: [], unknown: [] }, 'malformed');
       return undefined;
     }
-    const storedText = stored.text;
-    const near = similarity >= this.#asked.similarityMin;
-    const vetoes = near ? this.#vetoes(storedText, stored.features, similarity) : [];
-    const probability = uncalibratedEquivalence({ similarity, vetoed: vetoes.length > 0 });
-    const candidate = { key, storedText, similarity, probability };
-    if (!near) this.pass(candidate, 'below-threshold');
-    else if (vetoes.length > 0) this.pass(candidate, 'vetoed', vetoes);
-    else if (probability < this.#asked.domain.probabilityMin) this.pass(candidate, 'improbable');
-    else if (isRefused?.(key, storedText, this.#asked.text) === true) this.pass(candidate, 'refused');
+    const { text, explaining } = this.#asked;
+    const decision = this.#decide(stored, similarity);
+    if (decision.blind) this.#blind = true;
+    const { probability, unknown } = decision;
+    const guards = explaining ? this.#guardVerdicts(decision) : [];
+    const candidate = { key, storedText: stored.text, similarity, probability, guards, unknown };
+    if (decision.reason !== 'served') this.pass(candidate, decision.reason, decision.vetoes);
+    else if (isRefused?.(key, stored.text, text) === true) this.pass(candidate, 'refused');
     else return candidate;
     return undefined;
   }
@@ -92,32 +106,49 @@ export class Judgement {
     this.#note(candidate, 'served', []);
   }
 
-  #vetoes(storedText: string, features: Features, similarity: number): readonly string[] {
-    const vetoes = vetoesOf(this.#asked.domain.guards, this.#asked.features, features);
-    const asked = this.#asked.text;
-    if (storedText === asked) return vetoes;
-    const sameVector = similarity >= BLIND_SIMILARITY;
-    const sameLetters = foldText(storedText) === foldText(asked);
-    if (sameVector && !sameLetters) this.#blind = true;
-    const unseen = sameLetters ? spellingDiffers(storedText, asked) : sameVector;
-    if (unseen || (sameVector && lightFold(storedText) !== lightFold(asked))) return [...vetoes, BLIND];
-    return vetoes;
+  /** The verdict of the first policy that refuses, with the vetoes of all and the lowest probability. */
+  #decide(stored: { readonly text: string; readonly features: Features }, similarity: number): PairVerdict {
+    const { text, features, explaining } = this.#asked;
+    let decision: PairVerdict | undefined;
+    for (const policy of this.#policies) {
+      const next = decidePair(policy, { text, features }, stored, similarity, { evidence: explaining });
+      decision = decision === undefined ? next : bothOf(decision, next);
+      if (!decision.serve && !explaining) break;
+    }
+    return decision as PairVerdict;
+  }
+
+  #guardVerdicts(decision: PairVerdict): readonly GuardVerdict[] {
+    const used = new Set(this.#policies.flatMap((policy) => policy.guards));
+    const verdicts = [...new Set([...GUARD_NAMES, ...used])].map((name): GuardVerdict => {
+      if (decision.vetoes.includes(name)) return { name, verdict: 'veto' };
+      if (!used.has(name)) return { name, verdict: 'off' };
+      return { name, verdict: decision.unknown.includes(name) ? 'unknown' : 'clear' };
+    });
+    return decision.vetoes.includes(BLIND_VETO) ? [...verdicts, { name: BLIND_VETO, verdict: 'veto' }] : verdicts;
   }
 
   #note(candidate: Candidate, verdict: Verdict, vetoes: readonly string[]): void {
-    this.#telemetry.counter('reprise_semantic_decisions_total', verdict).add();
-    for (const guard of vetoes) {
-      const known = guard === BLIND || GUARDS.has(guard);
-      this.#telemetry.counter('reprise_semantic_vetoes_total', known ? guard : 'unknown').add();
+    if (!this.#asked.explaining) {
+      this.#telemetry.counter('reprise_semantic_decisions_total', verdict).add();
+      for (const guard of vetoes) {
+        const known = guard === BLIND_VETO || GUARDS.has(guard);
+        this.#telemetry.counter('reprise_semantic_vetoes_total', known ? guard : 'unknown').add();
+      }
     }
-    this.#evidence.push({
-      entryId: candidate.key,
-      storedText: candidate.storedText,
-      similarity: candidate.similarity,
-      probability: candidate.probability,
-      vetoes,
-      served: verdict === 'served',
-      reason: verdict,
-    });
+    const { key, ...rest } = candidate;
+    this.#evidence.push({ entryId: key, ...rest, vetoes, served: verdict === 'served', reason: verdict });
   }
+}
+
+function bothOf(first: PairVerdict, second: PairVerdict): PairVerdict {
+  const refusing = first.serve ? second : first;
+  return {
+    ...refusing,
+    probability: Math.min(first.probability, second.probability),
+    vetoes: [...new Set([...first.vetoes, ...second.vetoes])],
+    unknown: [...new Set([...first.unknown, ...second.unknown])],
+    serve: first.serve && second.serve,
+    blind: first.blind || second.blind,
+  };
 }

@@ -8,6 +8,7 @@ import { NodeHash } from '../host/node-hash.ts';
 import type { Entry } from '../ports/entry.ts';
 import type { SemanticOptions } from '../ports/options.ts';
 import { GUARD_NAMES } from './guards/guards.ts';
+import { compilePolicies, type DomainPolicy } from './policies.ts';
 import { SemanticMatcher } from './semantic-matcher.ts';
 import type { SemanticHooks, SemanticQuery } from './semantic-matcher.ts';
 import { CountingTelemetry, TableEmbedder } from './testing/doubles.ts';
@@ -23,8 +24,13 @@ const OPTIONS: SemanticOptions = {
   cellVectorsMax: 32,
   codeBits: 4,
   probesMax: 3,
+  verifier: { timeoutMs: 0, candidatesMax: 2 },
+  nearMiss: { margin: 0.05, rememberedMax: 16 },
 };
-const DOMAIN = { name: 'default', similarityMin: 0.9, probabilityMin: 0, guards: GUARD_NAMES };
+const [DOMAIN] = [
+  ...compilePolicies({ test: { similarityMin: 0.9, probabilityMin: 0, guards: GUARD_NAMES } }, undefined).values(),
+] as [DomainPolicy];
+const POLICIES = [DOMAIN];
 const SCOPE = 's'.repeat(64);
 
 function setUp(options: Partial<SemanticOptions> = {}) {
@@ -40,7 +46,7 @@ function setUp(options: Partial<SemanticOptions> = {}) {
   const within = (ms = 50) => ({ deadlineAtMs: clock.monotonicMs() + ms });
   const hooks: SemanticHooks = { fetchEntry: (key) => Promise.resolve(entries.get(key)) };
   const find = (askedText: string, changes: Partial<SemanticQuery> = {}, moreHooks: Partial<SemanticHooks> = {}) =>
-    matcher.find({ scope: SCOPE, askedText, domain: DOMAIN, ...changes }, { ...hooks, ...moreHooks }, within());
+    matcher.find({ scope: SCOPE, askedText, policies: POLICIES, ...changes }, { ...hooks, ...moreHooks }, within());
   const store = async (key: string, askedText: string, changes: { scope?: string; expiresAtMs?: number } = {}) => {
     const record = { scope: SCOPE, expiresAtMs: Infinity, ...changes, key, askedText };
     entries.set(key, { key, scope: record.scope } as Entry);
@@ -75,9 +81,9 @@ describe('SemanticMatcher', () => {
     place('beta alpha', 0.95);
     await store('k1', 'alpha beta');
     const strict = { ...DOMAIN, similarityMin: 0.96 };
-    expect((await find('beta alpha', { domain: strict })).evidence[0]?.reason).toBe('below-threshold');
+    expect((await find('beta alpha', { policies: [strict] })).evidence[0]?.reason).toBe('below-threshold');
     expect((await find('beta alpha', { thresholdMin: 0.96 })).entry).toBeUndefined();
-    expect((await find('beta alpha', { domain: strict, thresholdMin: 0.1 })).entry).toBeUndefined();
+    expect((await find('beta alpha', { policies: [strict], thresholdMin: 0.1 })).entry).toBeUndefined();
     expect((await find('beta alpha', { thresholdMin: 0.1 })).entry?.key).toBe('k1');
   });
 
@@ -86,7 +92,7 @@ describe('SemanticMatcher', () => {
     place('alpha beta', 1);
     place('beta alpha', 0.95);
     await store('k1', 'alpha beta');
-    const decision = await find('beta alpha', { domain: { ...DOMAIN, probabilityMin: 0.999 } });
+    const decision = await find('beta alpha', { policies: [{ ...DOMAIN, probabilityMin: 0.999 }] });
     expect(decision.evidence[0]?.reason).toBe('improbable');
   });
 
@@ -296,7 +302,7 @@ describe('SemanticMatcher', () => {
     await store('k1', 'the same text');
     const actors = new ActorSystem({ clock, telemetry });
     const restarted = new SemanticMatcher({ ...deps, actors }, OPTIONS);
-    const query = { scope: SCOPE, askedText: 'the same text', domain: DOMAIN };
+    const query = { scope: SCOPE, askedText: 'the same text', policies: POLICIES };
     const hooks = { fetchEntry: (key: string) => Promise.resolve(entries.get(key)) };
     await restarted.find(query, hooks, within());
     expect((await restarted.find(query, hooks, within())).entry?.key).toBe('k1');
@@ -308,7 +314,7 @@ describe('SemanticMatcher', () => {
     const embedder = Object.assign(new TableEmbedder(), { id: 'table-2' });
     const actors = new ActorSystem({ clock, telemetry });
     const other = new SemanticMatcher({ ...deps, embedder, actors }, OPTIONS);
-    const query = { scope: SCOPE, askedText: 'the same text', domain: DOMAIN };
+    const query = { scope: SCOPE, askedText: 'the same text', policies: POLICIES };
     const hooks = { fetchEntry: (key: string) => Promise.resolve(entries.get(key)) };
     await other.find(query, hooks, within());
     expect((await other.find(query, hooks, within())).evidence).toEqual([]);
@@ -366,7 +372,7 @@ describe('SemanticMatcher', () => {
     await find('known now');
     embedder.hold = true;
     const controller = new AbortController();
-    const query = { scope: SCOPE, askedText: 'x', domain: DOMAIN };
+    const query = { scope: SCOPE, askedText: 'x', policies: POLICIES };
     const leaving = matcher.find(
       query,
       { fetchEntry: () => Promise.resolve(undefined) },

@@ -6,27 +6,33 @@ import type { Embedder, Embedding } from '../ports/embedder.ts';
 import type { Entry } from '../ports/entry.ts';
 import type { Grid } from '../ports/grid.ts';
 import type { Hash } from '../ports/hash.ts';
-import type { DomainOptions, SemanticOptions } from '../ports/options.ts';
+import type { SemanticOptions } from '../ports/options.ts';
 import type { CandidateEvidence } from '../ports/service.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
+import type { Verifier } from '../ports/verifier.ts';
 import { normaliseAskedText } from './asked-text.ts';
 import { CellDirectory } from './cell-directory.ts';
 import type { CellMatch } from './cell.ts';
 import { EmbedQueue } from './embed-queue.ts';
 import { extractFeatures } from './features.ts';
-import { Judgement } from './judgement.ts';
+import { Judgement, type Candidate } from './judgement.ts';
 import { LshCoder } from './lsh.ts';
+import type { DomainPolicy } from './policies.ts';
 import { ScopeTable } from './scope-table.ts';
 import { encodeVectorRecord } from './vector-record.ts';
+import { Verification } from './verification.ts';
 
 /** What is looked for. */
 export interface SemanticQuery {
   /** Scope hash, hex. */
   readonly scope: string;
   readonly askedText: string;
-  readonly domain: DomainOptions & { readonly name: string };
-  /** Raises the domain's similarity threshold; a lower value changes nothing. */
+  /** A pair must pass every one of them. */
+  readonly policies: readonly DomainPolicy[];
+  /** Raises the similarity threshold of every policy; a lower value changes nothing. */
   readonly thresholdMin?: number;
+  /** Every candidate is judged by every guard, and nothing is counted. */
+  readonly explaining?: boolean;
 }
 
 /** How the matcher asks for what lies outside of it. */
@@ -70,6 +76,8 @@ export interface SemanticDeps {
   readonly telemetry: Telemetry;
   readonly hash: Hash;
   readonly actors: ActorSystem;
+  /** Absent: what a domain wants verified is never served. */
+  readonly verifier?: Verifier;
 }
 
 /** A text with more characters for each token of the window is too long, whatever an embedder makes of it. */
@@ -230,34 +238,41 @@ export class SemanticMatcher {
     options: CallOptions;
   }): Promise<SemanticDecision> {
     const { query, text, matches, hooks, options } = input;
-    const judgement = new Judgement(this.#deps.telemetry, {
-      text,
-      features: extractFeatures(text),
-      domain: query.domain,
-      similarityMin: Math.max(query.domain.similarityMin, query.thresholdMin ?? 0),
-    });
+    const { policies, thresholdMin = 0, explaining = false } = query;
+    const asked = { text, features: extractFeatures(text), policies, thresholdMin, explaining };
+    const judgement = new Judgement(this.#deps.telemetry, asked);
+    const verification = new Verification(this.#deps, this.#options.verifier, { asked, options });
+    let served: { readonly entry: Entry; readonly candidate: Candidate } | undefined;
     for (const match of matches) {
       const candidate = judgement.consider(match, hooks.isRefused);
       if (candidate === undefined) continue;
+      if (served !== undefined) {
+        judgement.pass(candidate, 'outranked');
+        continue;
+      }
       if (options.deadlineAtMs <= this.#deps.clock.monotonicMs()) {
         judgement.pass(candidate, 'late');
         return { evidence: judgement.evidence, skipped: 'budget' };
       }
       const entry = await this.#fetch(match.key, query.scope, hooks);
-      if (entry === undefined) {
-        judgement.pass(candidate, 'gone');
-        this.forget(query.scope, match.key);
+      if (entry === undefined || entry === 'unusable') {
+        judgement.pass(candidate, entry ?? 'gone');
+        if (entry === undefined) this.forget(query.scope, match.key);
         continue;
       }
-      if (entry === 'unusable') {
-        judgement.pass(candidate, 'unusable');
+      const { verdict, candidate: verified } = await verification.of(candidate);
+      if (verdict !== 'verified') {
+        judgement.pass(verified, verdict);
         continue;
       }
-      judgement.serve(candidate);
-      const { similarity, probability } = candidate;
-      return { entry, evidence: judgement.evidence, similarity, probability };
+      judgement.serve(verified);
+      served = { entry, candidate: verified };
+      if (!explaining) break;
     }
-    return judgement.blind ? { evidence: judgement.evidence, skipped: 'degenerate' } : { evidence: judgement.evidence };
+    const { evidence } = judgement;
+    if (served === undefined) return judgement.blind ? { evidence, skipped: 'degenerate' } : { evidence };
+    const { similarity, probability } = served.candidate;
+    return { entry: served.entry, evidence, similarity, probability };
   }
 
   /** A grid that fails isn't proof that the entry is gone: such a candidate is passed over, not forgotten. */

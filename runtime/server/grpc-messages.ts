@@ -192,9 +192,10 @@ export function encodeInvalidated(reply: InvalidateReply): Uint8Array {
 
 /** A message as feedback. Throws `invalid_request`. */
 export function feedbackRequestOf(message: wire.FeedbackRequest, identity: Identity): FeedbackRequest {
-  const { entryId, verdict, askedText, note } = message;
-  if (entryId === '') {
-    throw new RepriseError('invalid_request', 'entry_id must name the entry, as in a status.', { param: 'entry_id' });
+  const { entryId, verdict, askedText, note, storedText, ofTenant } = message;
+  if (entryId === '' && (askedText === '' || storedText === '')) {
+    const text = 'entry_id must name the entry, as in a status; or stored_text and asked_text the pair.';
+    throw new RepriseError('invalid_request', text, { param: 'entry_id' });
   }
   if (verdict !== wire.Verdict.WRONG && verdict !== wire.Verdict.RIGHT) {
     throw new RepriseError('invalid_request', 'The verdict is wrong or right.', { param: 'verdict' });
@@ -204,6 +205,8 @@ export function feedbackRequestOf(message: wire.FeedbackRequest, identity: Ident
     entryId,
     verdict: verdict === wire.Verdict.WRONG ? 'wrong' : 'right',
     ...(askedText !== '' && { askedText }),
+    ...(storedText !== '' && { storedText }),
+    ...(ofTenant !== '' && { tenant: ofTenant }),
     ...(note !== '' && { note }),
   };
 }
@@ -217,7 +220,13 @@ export function encodeExplanation(explanation: Explanation): Uint8Array {
     reasons: [...reasons],
     semantic: {
       ...semantic,
-      candidates: semantic.candidates.map((candidate) => ({ ...candidate, vetoes: [...candidate.vetoes] })),
+      candidates: semantic.candidates.map((candidate) => ({
+        ...candidate,
+        vetoes: [...candidate.vetoes],
+        guards: [...candidate.guards],
+        unknown: [...candidate.unknown],
+      })),
+      policies: semantic.policies.map((policy) => ({ ...policy, guards: [...policy.guards] })),
     },
     nearest: nearest && { entryId: nearest.entryId, differingFields: [...nearest.differingFields] },
   }).finish();

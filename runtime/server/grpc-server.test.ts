@@ -181,7 +181,14 @@ describe('GrpcServer: calls', () => {
   it('passes feedback on', async () => {
     const service = new FakeService();
     const { client } = await serve({ service });
-    await call(client, feedback, { entryId: 'e', verdict: wire.Verdict.WRONG, askedText: 'why', note: '' });
+    await call(client, feedback, {
+      entryId: 'e',
+      verdict: wire.Verdict.WRONG,
+      askedText: 'why',
+      note: '',
+      storedText: '',
+      ofTenant: '',
+    });
     expect(service.feedbacks).toEqual([{ identity: WRITER, entryId: 'e', verdict: 'wrong', askedText: 'why' }]);
   });
 
@@ -240,7 +247,11 @@ describe('GrpcServer: identity', () => {
       (client: Client) =>
         call(client, invalidate, { target: { $case: 'tag', value: 't' }, kind: 0, purge: false, ofTenant: '' }),
     ],
-    ['Feedback', (client: Client) => call(client, feedback, { entryId: 'e', verdict: 1, askedText: '', note: '' })],
+    [
+      'Feedback',
+      (client: Client) =>
+        call(client, feedback, { entryId: 'e', verdict: 1, askedText: '', note: '', storedText: '', ofTenant: '' }),
+    ],
   ])('refuses %s to a reader', async (_name, ask) => {
     const { client } = await serve({ resolveIdentity: () => READER });
     const { error, info } = await failureOf(ask(client));
@@ -311,7 +322,9 @@ describe('GrpcServer: refusals and failures', () => {
       call(client, invalidate, { target: undefined, kind: 0, purge: false, ofTenant: '' }),
     );
     expect(aimless.info).toMatchObject({ reason: 'invalid_request', metadata: { param: 'target' } });
-    const mute = await failureOf(call(client, feedback, { entryId: 'e', verdict: 0, askedText: '', note: '' }));
+    const mute = await failureOf(
+      call(client, feedback, { entryId: 'e', verdict: 0, askedText: '', note: '', storedText: '', ofTenant: '' }),
+    );
     expect(mute.info).toMatchObject({ reason: 'invalid_request', metadata: { param: 'verdict' } });
   });
 

@@ -109,18 +109,24 @@ function invalidateRequest(request: FastifyRequest, identity: Identity): Invalid
 }
 
 function feedbackRequest(request: FastifyRequest, identity: Identity): FeedbackRequest {
-  const members = documentOf(bytesOf(request), ['entry', 'verdict', 'askedText', 'note']);
+  const members = documentOf(bytesOf(request), ['entry', 'verdict', 'askedText', 'storedText', 'tenant', 'note']);
   const entryId = textMember(members, 'entry');
-  if (entryId === undefined) throw invalid('entry', 'entry must name the entry, as in x-reprise-entry.');
+  const storedText = textMember(members, 'storedText');
+  const tenant = textMember(members, 'tenant');
+  if (entryId === undefined && (storedText === undefined || !members.has('askedText'))) {
+    throw invalid('entry', 'entry must name the entry, as in x-reprise-entry; or storedText and askedText the pair.');
+  }
   const verdict = members.get('verdict');
   if (verdict !== 'wrong' && verdict !== 'right') throw invalid('verdict', 'verdict must be "wrong" or "right".');
   const askedText = textMember(members, 'askedText');
   const note = textMember(members, 'note');
   return {
     identity,
-    entryId,
+    entryId: entryId ?? '',
     verdict,
     ...(askedText !== undefined && { askedText }),
+    ...(storedText !== undefined && { storedText }),
+    ...(tenant !== undefined && { tenant }),
     ...(note !== undefined && { note }),
   };
 }

@@ -299,6 +299,30 @@ describe('what is not there', () => {
   });
 });
 
+describe('the host that a request names', () => {
+  const ask = (host: string, path: string): string =>
+    `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`;
+
+  it.each(['/v1/chat/completions', '/admin/invalidate', '/healthz'])('must be this machine: %s', async (path) => {
+    const { port, service, records } = await start({ allowedHosts: ['cache.internal'] });
+    const heard = await exchange(port, ask('rebound.example', path));
+    expect(heard).toMatch(/^HTTP\/1\.1 403 /);
+    expect(heard).toContain('"code":"host_not_allowed"');
+    expect(service.requests).toEqual([]);
+    expect(records.map(({ outcome, detail }) => [outcome, detail])).toEqual([['refused', 'host_not_allowed']]);
+  });
+
+  it.each(['localhost:1', '127.0.0.1', 'cache.internal'])('may be %s', async (host) => {
+    const { port } = await start({ allowedHosts: ['cache.internal'] });
+    expect(await exchange(port, ask(host, '/v1/chat/completions'))).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('may be any where it isn’t looked at', async () => {
+    const { port } = await start();
+    expect(await exchange(port, ask('rebound.example', '/v1/chat/completions'))).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
 describe('what is no request', () => {
   it.each([
     ['garbage', 'hello\r\n\r\n', /^HTTP\/1.1 400 .*"code":"invalid_request"/s],

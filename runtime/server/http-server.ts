@@ -16,6 +16,7 @@ import {
 } from '../../clients/gateway/index.ts';
 import type { GatewayOptions } from '../../clients/gateway/index.ts';
 import { RepriseError } from '../errors.ts';
+import { HostCheck } from './host-check.ts';
 import { addAdminRoutes } from './http-admin.ts';
 
 /** What the HTTP server is told. */
@@ -23,6 +24,8 @@ export interface HttpServerOptions extends GatewayOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Names accepted in the `Host` header beside the loopback ones, `*` for any; absent: it isn't looked at. */
+  readonly allowedHosts?: readonly string[];
   /** The text of `/metrics`; absent: no such path. */
   readonly metrics?: () => string | Promise<string>;
   /** The effective configuration with its origins, secrets left out; absent: no such path. */
@@ -63,6 +66,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #direct: DirectEdge;
   readonly #answers: Answers;
+  readonly #hosts: HostCheck | undefined;
   #running = 0;
   #isDraining = false;
   #closing: Promise<void> | undefined;
@@ -72,6 +76,7 @@ export class HttpServer {
     const requestIdOf = requestIds();
     this.#direct = new DirectEdge(options, requestIdOf);
     this.#answers = new Answers(options);
+    this.#hosts = options.allowedHosts === undefined ? undefined : new HostCheck(options.allowedHosts);
     let server: Server | undefined;
     this.#app = Fastify({
       serverFactory: (handler) => (server = this.#createServer(handler)),
@@ -108,20 +113,21 @@ export class HttpServer {
     if (this.#isDraining) {
       response.setHeader('connection', 'close');
       if (!OPERATIONS_PATHS.includes(request.url ?? '')) {
-        this.#refuseDraining(request, response);
+        this.#refuseAtOnce(request, response, draining());
         return;
       }
+    }
+    if (this.#hosts?.accepts(request.headers.host) === false) {
+      this.#refuseAtOnce(request, response, hostNotAllowed(request.headers.host));
+      return;
     }
     if (!this.#direct.handle(request, response)) handler(request, response);
   }
 
-  #refuseDraining(request: IncomingMessage, response: ServerResponse): void {
+  #refuseAtOnce(request: IncomingMessage, response: ServerResponse, error: RepriseError): void {
     const target = new DirectTarget(request, response);
     const exchange = new Exchange(target, { requestId: '', method: request.method ?? '', path: '' });
-    this.#answers.fail(
-      exchange,
-      new RepriseError('draining', 'This server is shutting down; try another.', { retryAfterMs: 1_000 }),
-    );
+    this.#answers.fail(exchange, error);
   }
 
   readonly #onResponseClosed = (): void => {
@@ -222,6 +228,17 @@ export class HttpServer {
   get running(): number {
     return this.#running;
   }
+}
+
+function draining(): RepriseError {
+  return new RepriseError('draining', 'This server is shutting down; try another.', { retryAfterMs: 1_000 });
+}
+
+function hostNotAllowed(host: string | undefined): RepriseError {
+  return new RepriseError(
+    'host_not_allowed',
+    `This node takes no requests for the host ${JSON.stringify(host)}; add its name to server.allowedHosts.`,
+  );
 }
 
 /** The caller's own request id, or one of ours: a prefix of this process and a count. */

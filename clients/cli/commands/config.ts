@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { configText } from '../config-text.ts';
+import { configText, promisesText } from '../config-text.ts';
 import { jsonDocument } from '../terminal.ts';
 import { addExamples, type CommandContext } from './shared.ts';
 
@@ -19,10 +19,14 @@ export function addConfig(program: Command, { terminal }: CommandContext): void 
     .option('--json', 'print one JSON document')
     .action(async (options: ConfigOptions) => {
       const { describeConfig, loadConfig } = await import('../../../runtime/config/index.ts');
-      const described = describeConfig(loadConfig(options.config === undefined ? {} : { file: options.config }));
+      const { describePromises } = await import('../../../runtime/host/promises.ts');
+      const config = loadConfig(options.config === undefined ? {} : { file: options.config });
+      const described = describeConfig(config);
+      const semantic = await describePromises(config);
       for (const warning of described.warnings) terminal.err(`warning: ${warning}\n`);
-      if (options.json === true) return terminal.out(jsonDocument(described));
+      if (options.json === true) return terminal.out(jsonDocument({ ...described, semantic }));
       terminal.out(configText(described, { origins: options.origins === true }));
+      terminal.out(promisesText(semantic));
     });
   addExamples(
     command,

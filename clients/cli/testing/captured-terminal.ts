@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { ExitCode } from '../exit.ts';
 import { runCli } from '../program.ts';
 import type { Terminal } from '../terminal.ts';
@@ -19,6 +20,7 @@ export async function runCaptured(args: readonly string[], stdin = ''): Promise<
     out: (text) => (out += typeof text === 'string' ? text : new TextDecoder().decode(text)),
     err: (text) => (err += text),
     stdin: () => Promise.resolve(new TextEncoder().encode(stdin)),
+    keys: () => Readable.from(stdin.split('')) as AsyncIterable<string>,
   };
   const code = await runCli(args, terminal);
   return { code, out, err, json: <T>() => JSON.parse(out) as T };

@@ -19,14 +19,12 @@ export async function openEmbedder(
   config: EmbedderConfig,
   deps: { readonly clock: Clock; readonly telemetry: Telemetry },
 ): Promise<Embedder | { readonly missing: string }> {
-  const folder = join(config.modelDir, config.name);
-  const modelPath = join(folder, MODEL_FILE);
-  const tokenizerPath = join(folder, TOKENIZER_FILE);
-  const fingerprint = await fingerprintOf([modelPath, tokenizerPath], config.windowTokens);
-  if (fingerprint === undefined) return { missing: `the embedding model ${config.name} isn't in ${config.modelDir}` };
+  const { modelPath, tokenizerPath } = pathsOf(config);
+  const id = await embedderIdOf(config);
+  if (id === undefined) return { missing: `the embedding model ${config.name} isn't in ${config.modelDir}` };
   try {
     return await OnnxEmbedder.open(deps, {
-      id: `${config.name}-${fingerprint}`,
+      id,
       modelPath,
       tokenizerPath,
       windowTokens: config.windowTokens,
@@ -39,6 +37,18 @@ export async function openEmbedder(
     const detail = cause instanceof Error ? `: ${cause.message.slice(0, 200)}` : '';
     return { missing: `the embedding model ${config.name} doesn't load (${code}${detail})` };
   }
+}
+
+/** The id that the configured embedding model has when it loads; undefined when its files aren't there. */
+export async function embedderIdOf(config: EmbedderConfig): Promise<string | undefined> {
+  const { modelPath, tokenizerPath } = pathsOf(config);
+  const fingerprint = await fingerprintOf([modelPath, tokenizerPath], config.windowTokens);
+  return fingerprint === undefined ? undefined : `${config.name}-${fingerprint}`;
+}
+
+function pathsOf(config: EmbedderConfig): { readonly modelPath: string; readonly tokenizerPath: string } {
+  const folder = join(config.modelDir, config.name);
+  return { modelPath: join(folder, MODEL_FILE), tokenizerPath: join(folder, TOKENIZER_FILE) };
 }
 
 /** Short hash of everything that a vector depends on; undefined when a file can't be read. */

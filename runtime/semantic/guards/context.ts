@@ -1,31 +1,44 @@
+import type { Features } from '../features.ts';
+import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { bareWord, compare } from './compare.ts';
+
 /** Words that ask for something beside or after what was said or given before. */
-const BESIDE = new Set('another other others else again'.split(' '));
+const BESIDE: ReadonlyMap<string, string> = new Map([
+  ['another', 'another'],
+  ['other', 'other'],
+  ['others', 'other'],
+  ['else', 'else'],
+  ['again', 'again'],
+]);
 /** Two words of which the first alone says little. */
-const PAIRS: readonly (readonly [string, string])[] = [
+const PAIRS: ReadonlyMap<string, string> = new Map([
   ['one', 'more'],
+  ['=#1', 'more'],
   ['some', 'more'],
   ['once', 'more'],
   ['more', 'of'],
-];
+]);
 const WORDS_MAX = 400;
 
 /** True when only one of the texts asks for another thing than before: "a joke" and "another joke". Symmetric. */
-export function contextDiffers(a: readonly string[], b: readonly string[]): boolean {
-  return besideWords(a) !== besideWords(b);
+export function contextDiffers(a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  return besideWords(a.words) !== besideWords(b.words) && compare(a, b, lexicon).near;
 }
 
 /** The words of the kind that a text has, sorted, each once. */
 function besideWords(words: readonly string[]): string {
-  const found = new Set<string>();
+  let found: Set<string> | undefined;
   for (let index = 0; index < Math.min(words.length, WORDS_MAX); index += 1) {
-    const word = plain(words[index] ?? '');
-    const next = plain(words[index + 1] ?? '');
-    if (BESIDE.has(word)) found.add(word === 'others' ? 'other' : word);
-    if (PAIRS.some(([first, second]) => first === word && second === next)) found.add('more');
+    const word = bareWord(words[index] ?? '');
+    const beside = BESIDE.get(word) ?? besidePair(word, words[index + 1]);
+    if (beside === undefined) continue;
+    found ??= new Set();
+    found.add(beside);
   }
-  return [...found].sort((one, two) => (one < two ? -1 : 1)).join(' ');
+  return found === undefined ? '' : [...found].sort().join(' ');
 }
 
-function plain(word: string): string {
-  return word.length > 1 && word.startsWith('^') ? word.slice(1) : word;
+function besidePair(word: string, next: string | undefined): string | undefined {
+  const second = PAIRS.get(word);
+  return second !== undefined && next !== undefined && bareWord(next) === second ? 'more' : undefined;
 }

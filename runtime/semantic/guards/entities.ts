@@ -1,122 +1,97 @@
-import { COURTESY_WORDS, FUNCTION_WORDS, SCOPE_WORDS, STRONG_QUESTION_WORDS } from './lexicon.ts';
-import { isNegator } from './negation.ts';
-import { isInflection, sameWord, stem } from './word-match.ts';
+import type { Features } from '../features.ts';
+import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { COUNTRY_OF } from '../lexicons/places.ts';
+import { isKnownWord } from '../lexicons/vocabulary.ts';
+import { compare } from './compare.ts';
+import type { Comparison, Rest } from './compare.ts';
+import { isInflection } from './word-match.ts';
 
-/** Words that one text has and the other lacks, up to this many on each side, are one thing put in another's place. */
-const SUBSTITUTED_WORDS_MAX = 2;
-/** Symbols that compute or compare; one more or less changes what is asked. */
-const OPERATORS = /^[<>=+*^\\÷×±≤≥≠∑√]$/u;
+/** Words that differ in form only, up to this many, are what the texts differ in. */
+const INFLECTED_WORDS_MAX = 2;
 
 /**
  * True when two texts speak of different things. Symmetric. Either
- * - a name, an identifier or an operator is in one and not in the other, or
- * - they are the same but for one or two words that neither mean the same nor are mistyped, or
- * - they are the same but for the form of one or two words ("I love you", "I loved you"), or
- * - they differ in a word of scope (all, only, each) or in who, when, where, why and how.
- * `words` as in `Features`.
+ * - each has a name that the other lacks, or one has a medicine that the other lacks, or
+ * - hardly anything else differs and one has a name or a rare word in the place of another word, or
+ * - they are the same but for the form of one or two words ("I love you", "I loved you") or a picture.
  */
-export function entitiesDiffer(a: readonly string[], b: readonly string[]): boolean {
-  const onlyA = unmatched(a, b);
-  const onlyB = unmatched(b, a);
-  if (onlyA.some(isDistinctive) || onlyB.some(isDistinctive)) return true;
-  const contentA = onlyA.filter(isContent);
-  const contentB = onlyB.filter(isContent);
-  if (onlyA.some(isPictograph) && onlyB.some(isPictograph)) return true;
-  if (contentA.some(isScope) || contentB.some(isScope)) return true;
-  if (questionsDiffer(onlyA, onlyB)) return true;
-  if (onlyInflectionsDiffer(a, b)) return true;
-  return isSubstitution(contentA, contentB) || isSubstitution(contentB, contentA);
-}
-
-function isSubstitution(a: readonly string[], b: readonly string[]): boolean {
-  return a.length > 0 && b.length > 0 && a.length <= SUBSTITUTED_WORDS_MAX && b.length <= SUBSTITUTED_WORDS_MAX;
-}
-
-/** With all else equal, tense and number are what the texts differ in; among other differences they are mere wording. */
-function onlyInflectionsDiffer(a: readonly string[], b: readonly string[]): boolean {
-  const wordsA = a.filter(isNoStop);
-  const wordsB = b.filter(isNoStop);
-  if (wordsA.length !== wordsB.length) return false;
-  let inflected = 0;
-  for (const [index, marked] of wordsA.entries()) {
-    const word = bare(marked);
-    const other = bare(wordsB[index] ?? '');
-    if (word === other) continue;
-    if (!isInflection(word, other)) return false;
-    if (FUNCTION_WORDS.has(word) && FUNCTION_WORDS.has(other)) continue;
-    inflected += 1;
+export function entitiesDiffer(a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  const compared = compare(a, b, lexicon);
+  if (compared.a.length === 0 && compared.b.length === 0) return onlyInflectionsDiffer(a, b, compared);
+  const named = (rest: Rest): boolean => isNamed(rest, lexicon);
+  if (compared.a.some(named) && compared.b.some(named)) return true;
+  if (compared.a.some((rest) => isMedicine(rest, lexicon)) || compared.b.some((rest) => isMedicine(rest, lexicon)))
+    return true;
+  if (picturesDiffer(compared)) return true;
+  if (compared.near) {
+    const proper = (rest: Rest): boolean => named(rest) && !(rest.kind === 'n' && isKnownWord(rest.word));
+    if (compared.a.some(proper) || compared.b.some(proper)) return true;
+    const few = Math.max(compared.restA, compared.restB) <= SUBSTITUTED_WORDS_MAX;
+    if (few && compared.a.some(isRare) && compared.b.some(isRare)) return true;
+    if (operatorsDiffer(compared)) return true;
   }
-  return inflected > 0 && inflected <= SUBSTITUTED_WORDS_MAX;
+  return onlyInflectionsDiffer(a, b, compared);
 }
 
-function isNoStop(word: string): boolean {
-  return word !== ',' && word !== '.';
+function isNamed(rest: Rest, lexicon: DomainLexicon): boolean {
+  if (rest.kind === 'f' || rest.kind === 's') return false;
+  return rest.kind === 'n' || COUNTRY_OF.has(rest.word) || isMedicine(rest, lexicon) || lexicon.names.has(rest.stem);
 }
 
-/**
- * Words of `a` that no word of `b` matches. A word may come more often in one text than in the other; what counts is
- * whether the other has it at all.
- */
-function unmatched(a: readonly string[], b: readonly string[]): readonly string[] {
-  const known = new Set<string>();
-  for (const word of b) if (isCompared(word)) known.add(stem(bare(word)));
-  let rest = a.filter((word) => isCompared(word) && !known.has(stem(bare(word))));
-  if (rest.length === 0) return rest;
-  const others = b.filter(isCompared).map(bare);
-  rest = rest.filter((word) => !others.some((other) => sameWord(bare(word), other)));
-  if (rest.length === 0) return rest;
-  const compounds = compoundsOf(b);
-  const own = compoundsOf(a);
-  return rest.filter((word) => !compounds.has(bare(word)) && !isHalf(bare(word), b, own));
+function isMedicine(rest: Rest, lexicon: DomainLexicon): boolean {
+  return lexicon.drugs.has(rest.word);
 }
 
-/** Pairs of neighbours written as one word: "voice mail" and "voicemail" are the same. */
-function compoundsOf(words: readonly string[]): ReadonlyMap<string, readonly [string, string]> {
-  const compounds = new Map<string, readonly [string, string]>();
-  for (let at = 1; at < words.length; at += 1) {
-    const left = words[at - 1] ?? '';
-    const right = words[at] ?? '';
-    if (isCompared(left) && isCompared(right)) compounds.set(bare(left) + bare(right), [bare(left), bare(right)]);
-  }
-  return compounds;
+const SUBSTITUTED_WORDS_MAX = 2;
+const RARE_LENGTH_MIN = 3;
+/** Endings of ordinary words, which names seldom have. */
+const ORDINARY = /(?:ed|ing|ly|tions?|ments?|ness|i[sz]es?|ity|ible|able|ives?|ful|less|ally|ers?)$/u;
+
+/** A word that isn't common English: a name in lower case, a term. */
+function isRare(rest: Rest): boolean {
+  if (
+    rest.kind !== 'w' ||
+    (rest.word.length < RARE_LENGTH_MIN && /^[a-z]+$/u.test(rest.word)) ||
+    ORDINARY.test(rest.word)
+  )
+    return false;
+  return !isKnownWord(rest.word) && !isKnownWord(rest.stem);
 }
 
-/** True for a word that together with its neighbour is one word of the other text. */
-function isHalf(word: string, others: readonly string[], own: ReadonlyMap<string, readonly [string, string]>): boolean {
-  return others.some((other) => own.get(bare(other))?.includes(word) === true);
-}
+/** Symbols that compute or compare; one more or less changes what is asked. */
+const OPERATORS = /^[<>=+*^\\÷×±≤≥≠∑√]$/u;
 
-function isCompared(word: string): boolean {
-  return word !== ',' && word !== '.' && !word.startsWith('=');
-}
-
-function bare(word: string): string {
-  return word.length > 1 && word.startsWith('^') ? word.slice(1) : word;
-}
-
-function isDistinctive(word: string): boolean {
-  const name = bare(word);
-  if (OPERATORS.test(name)) return true;
-  if (COURTESY_WORDS.has(name) || FUNCTION_WORDS.has(name)) return false;
-  if (word.length > 1 && word.startsWith('^')) return true;
-  return /\p{L}/u.test(name) && /[\p{Nd}_@#+./:]/u.test(name) ? true : /\p{Nd}/u.test(name);
-}
-
-function isContent(word: string): boolean {
-  return /[\p{L}\p{N}]/u.test(word) && !FUNCTION_WORDS.has(word) && !COURTESY_WORDS.has(word) && !isNegator(word);
+function operatorsDiffer({ a, b }: Comparison): boolean {
+  const isOperator = (rest: Rest): boolean => rest.kind === 's' && OPERATORS.test(rest.word);
+  return a.some(isOperator) || b.some(isOperator);
 }
 
 /** One picture in place of another may be the whole message; one more or less is decoration. */
-function isPictograph(word: string): boolean {
-  return /\p{Extended_Pictographic}/u.test(word);
+function picturesDiffer({ a, b }: Comparison): boolean {
+  const isPicture = (rest: Rest): boolean => rest.kind === 's' && /\p{Extended_Pictographic}/u.test(rest.word);
+  return a.some(isPicture) && b.some(isPicture);
 }
 
-function isScope(word: string): boolean {
-  return SCOPE_WORDS.has(word);
+/** With all else equal, tense and number are what the texts differ in; among other differences they are mere wording. */
+function onlyInflectionsDiffer(a: Features, b: Features, compared: Comparison): boolean {
+  if (compared.a.length > 0 || compared.b.length > 0) return false;
+  const wordsA = wordsOf(a);
+  const wordsB = wordsOf(b);
+  if (wordsA.length !== wordsB.length) return false;
+  let inflected = 0;
+  for (const [index, word] of wordsA.entries()) {
+    const other = wordsB[index] ?? '';
+    if (word === other) continue;
+    if (!isInflection(word, other)) return false;
+    inflected += 1;
+  }
+  return inflected > 0 && inflected <= INFLECTED_WORDS_MAX;
 }
 
-function questionsDiffer(onlyA: readonly string[], onlyB: readonly string[]): boolean {
-  const strongA = onlyA.filter((word) => STRONG_QUESTION_WORDS.has(word));
-  const strongB = onlyB.filter((word) => STRONG_QUESTION_WORDS.has(word));
-  return strongA.length > 0 && strongB.length > 0;
+function wordsOf(features: Features): readonly string[] {
+  const words: string[] = [];
+  for (const [index, word] of features.words.entries()) {
+    if (features.kinds[index] !== ',') words.push(word.length > 1 && word.startsWith('^') ? word.slice(1) : word);
+  }
+  return words;
 }

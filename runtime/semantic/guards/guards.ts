@@ -1,29 +1,58 @@
 import type { Features } from '../features.ts';
+import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { antonymsDiffer } from './antonyms.ts';
+import { codesDiffer } from './codes.ts';
 import { contextDiffers } from './context.ts';
+import { dependsOnContext } from './ellipsis.ts';
 import { entitiesDiffer } from './entities.ts';
-import { polarityDiffers } from './negation.ts';
-import { numbersDiffer } from './numbers.ts';
-import { rolesDiffer } from './roles.ts';
-import { subjectsDiffer } from './subjects.ts';
+import { languagesDiffer } from './language.ts';
+import { negationsDiffer } from './negation.ts';
+import { amountsDiffer, datesDiffer } from './quantities.ts';
+import { questionsDiffer } from './questions.ts';
+import { rolesSwapped } from './roles.ts';
+import { scopesDiffer } from './scope.ts';
 import { symbolsDiffer } from './symbols.ts';
+import { conditionDiffers, tensesDiffer } from './tense.ts';
 
 /** True: the stored answer mustn't be served. Pure, symmetric, defined for all features. */
-export type Guard = (a: Features, b: Features) => boolean;
+export type Guard = (a: Features, b: Features, lexicon: DomainLexicon) => boolean;
 
 /** Every guard by the name that configuration and evidence use. */
 export const GUARDS: ReadonlyMap<string, Guard> = new Map<string, Guard>([
-  ['numbers', (a, b) => numbersDiffer(a.numbers, b.numbers)],
-  ['negation', (a, b) => polarityDiffers(a, b)],
-  ['entities', (a, b) => entitiesDiffer(a.words, b.words)],
-  ['roles', (a, b) => rolesDiffer(a.words, b.words) || subjectsDiffer(a.words, b.words)],
-  ['context', (a, b) => contextDiffers(a.words, b.words)],
-  ['symbols', (a, b) => symbolsDiffer(a.symbols, b.symbols)],
+  ['numbers', amountsDiffer],
+  ['dates', datesDiffer],
+  ['negation', negationsDiffer],
+  ['antonyms', antonymsDiffer],
+  ['entities', entitiesDiffer],
+  ['roles', rolesSwapped],
+  ['scope', scopesDiffer],
+  ['question', questionsDiffer],
+  ['tense', tensesDiffer],
+  ['condition', conditionDiffers],
+  ['language', languagesDiffer],
+  ['code', codesDiffer],
+  ['context', contextDiffers],
+  ['ellipsis', dependsOnContext],
+  ['symbols', symbolsDiffer],
 ]);
 
 /** Names of all guards, for configuration to check against. */
 export const GUARD_NAMES: readonly string[] = [...GUARDS.keys()];
 
 /** The guards of `names` that veto, in that order. A name that isn't known vetoes: a guard that can't run can't clear a candidate. */
-export function vetoesOf(names: readonly string[], a: Features, b: Features): readonly string[] {
-  return names.filter((name) => GUARDS.get(name)?.(a, b) ?? true);
+export function vetoesOf(
+  names: readonly string[],
+  a: Features,
+  b: Features,
+  lexicon: DomainLexicon,
+): readonly string[] {
+  return names.filter((name) => GUARDS.get(name)?.(a, b, lexicon) ?? true);
 }
+
+/** The guards of `names` that don't know the language of a text: they clear nothing, so the strict threshold must hold. */
+export function unknownTo(names: readonly string[], features: Features): readonly string[] {
+  return features.language === 'en' ? [] : names.filter((name) => SPEAKING.has(name));
+}
+
+/** Guards that read words; the others read figures and signs, which are alike everywhere. */
+const SPEAKING = new Set('negation antonyms entities roles scope question tense condition context ellipsis'.split(' '));

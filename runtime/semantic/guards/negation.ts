@@ -1,6 +1,11 @@
-import { FUNCTION_WORDS, NEGATIVE_PREFIXES, OPPOSITE_PREFIXES, SIDES_OF } from './lexicon.ts';
+import type { Features } from '../features.ts';
+import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { FUNCTION_WORDS, STRONG_QUESTION_WORDS } from '../lexicons/grammar.ts';
+import { antonymConflict } from './antonyms.ts';
+import { compare } from './compare.ts';
+import type { Rest } from './compare.ts';
 import type { Token } from './tokens.ts';
-import { sameWord, stem } from './word-match.ts';
+import { stem } from './word-match.ts';
 
 const CONTRACTED_WORDS = new Set(
   `cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt shouldnt couldnt havent hasnt hadnt mustnt neednt
@@ -17,7 +22,7 @@ export function isContractedNot(lower: string): boolean {
 }
 
 /** True for a word that denies what follows. */
-export function isNegator(lower: string): boolean {
+function isNegator(lower: string): boolean {
   return NEGATORS.has(lower) || isContractedNot(lower) || lower.startsWith('non-');
 }
 
@@ -26,9 +31,31 @@ export function extractNegations(tokens: readonly Token[]): readonly string[] {
   const targets: string[] = [];
   for (const [index, token] of tokens.entries()) {
     if (token.kind !== 'word' || !isNegator(token.lower)) continue;
-    targets.push(token.lower.startsWith('non-') ? stem(token.lower.slice(4)) : targetAfter(tokens, index));
+    if (isNoDenial(tokens, index)) continue;
+    targets.push(token.lower.startsWith('non-') ? stem(token.lower.slice(4)) : targetOf(tokens, index));
   }
   return targets.sort();
+}
+
+/** Nouns and verbs of their own, unless they deny what follows: "the build fails", "fails to build". */
+const FAILURES = new Set('fail fails failed failing refuse refuses refused lack lacks lacking'.split(' '));
+
+/** "No, …" answers, and `None` is a value. */
+function isNoDenial(tokens: readonly Token[], index: number): boolean {
+  const token = tokens[index];
+  if (FAILURES.has(token?.lower ?? '') && tokens[index + 1]?.lower !== 'to') return true;
+  if (token?.lower === 'no') return token.first && tokens[index + 1]?.kind !== 'word';
+  return token?.raw === 'None' && !token.first;
+}
+
+/** None known for "why isn't …", where the subject follows; what stands before for "… but the radio doesn't". */
+function targetOf(tokens: readonly Token[], index: number): string {
+  const inverted =
+    isContractedNot(tokens[index]?.lower ?? '') && STRONG_QUESTION_WORDS.has(tokens[index - 1]?.lower ?? 'why');
+  if (inverted) return '';
+  const after = targetAfter(tokens, index);
+  const before = tokens[index - 1];
+  return after === '' && before?.kind === 'word' && !isGrammar(before.lower) ? stem(before.lower) : after;
 }
 
 function targetAfter(tokens: readonly Token[], index: number): string {
@@ -45,77 +72,67 @@ function isGrammar(lower: string): boolean {
   return FUNCTION_WORDS.has(lower) || FUNCTION_WORDS.has(lower.replace(/'.*$/u, ''));
 }
 
-/** True when one text denies what the other doesn't, or says the contrary: negations, opposites, contrary prefixes. Symmetric. */
-export function polarityDiffers(a: Polarity, b: Polarity): boolean {
-  return negationsDiffer(a.negations, b.negations) || sidesDiffer(a.words, b.words) || prefixesDiffer(a.words, b.words);
+/** How far two texts differ in what they deny, in [0, 1]: 1 where one denies just what the other says, 0.5 for another count. Symmetric. */
+export function negationConflict(a: Features, b: Features): number {
+  const [moreA, moreB] = unmatchedTargets(a.negations, b.negations);
+  if (moreA.length === 0 && moreB.length === 0) return 0;
+  return isAffirmed(moreA, b) || isAffirmed(moreB, a) ? 1 : 0.5;
 }
 
-/** What the negation guard compares. `words`: as in `Features`. */
-export interface Polarity {
-  readonly negations: readonly string[];
-  readonly words: readonly string[];
+/** True when one text denies what the other says. Symmetric. */
+export function negationsDiffer(a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  const conflict = negationConflict(a, b);
+  if (conflict === 0) return false;
+  const compared = compare(a, b, lexicon);
+  if (isTurnedTwice(a, b, lexicon)) return false;
+  if (compared.near) {
+    const sameCount = a.negations.length === b.negations.length;
+    return (sameCount ? isExchanged(a, b) : true) && !isSaidOtherwise(compared.a, compared.b);
+  }
+  return conflict === 1 && compared.share >= AFFIRMED_SHARE_MIN;
 }
 
-function negationsDiffer(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return true;
+/** "optional" and "not mandatory": a denial and an opposite make up for each other. */
+function isTurnedTwice(a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  return Math.abs(a.negations.length - b.negations.length) === 1 && antonymConflict(a, b, lexicon) === 1;
+}
+
+/** Each denies what the other says: "an email but no parcel", "a parcel but no email". */
+function isExchanged(a: Features, b: Features): boolean {
+  const [moreA, moreB] = unmatchedTargets(a.negations, b.negations);
+  return isAffirmed(moreA, b) && isAffirmed(moreB, a);
+}
+
+const AFFIRMED_SHARE_MIN = 0.5;
+
+/** "isn't valid" and "is invalid": the denial stands in the word. */
+function isSaidOtherwise(a: readonly Rest[], b: readonly Rest[]): boolean {
+  return a.some(({ word }) => DENYING.has(word)) || b.some(({ word }) => DENYING.has(word));
+}
+
+const DENYING = new Set(
+  'unable cannot impossible invalid fail fails failed failing refuse refuses refused lacking missing unavailable doubt'.split(
+    ' ',
+  ),
+);
+
+function isAffirmed(targets: readonly string[], other: Features): boolean {
+  return targets.some((target) => target !== '' && other.stems.includes(target) && !other.negations.includes(target));
+}
+
+function unmatchedTargets(a: readonly string[], b: readonly string[]): [readonly string[], readonly string[]] {
   const left = [...b];
+  const more: string[] = [];
   for (const target of a) {
     const match = left.findIndex((other) => sameTarget(target, other));
-    if (match < 0) return true;
-    left.splice(match, 1);
+    if (match < 0) more.push(target);
+    else left.splice(match, 1);
   }
-  return false;
+  return [more, left];
 }
 
 function sameTarget(a: string, b: string): boolean {
-  if (a === b || sameWord(a, b)) return true;
+  if (a === b) return true;
   const shorter = a.length < b.length ? a : b;
   return shorter.length >= 3 && a.startsWith(shorter) && b.startsWith(shorter);
-}
-
-/** Counts of each side of each pair of opposites; a difference in both directions is a contradiction. */
-function sidesDiffer(a: readonly string[], b: readonly string[]): boolean {
-  const balance = new Map<number, number>();
-  addSides(balance, a, 1);
-  addSides(balance, b, -1);
-  for (const [side, count] of balance) {
-    const other = balance.get(-side) ?? 0;
-    if ((count > 0 && other < 0) || (count < 0 && other > 0)) return true;
-  }
-  return false;
-}
-
-function addSides(balance: Map<number, number>, words: readonly string[], amount: number): void {
-  for (const marked of words) {
-    const word = marked.startsWith('^') ? marked.slice(1) : marked;
-    for (const side of SIDES_OF.get(word) ?? SIDES_OF.get(stem(word)) ?? []) {
-      balance.set(side, (balance.get(side) ?? 0) + amount);
-    }
-  }
-}
-
-function prefixesDiffer(a: readonly string[], b: readonly string[]): boolean {
-  const stemsA = stemsOf(a);
-  const stemsB = stemsOf(b);
-  return hasContrary(stemsA, stemsB) || hasContrary(stemsB, stemsA);
-}
-
-function stemsOf(words: readonly string[]): ReadonlySet<string> {
-  return new Set(words.map((word) => stem(word.startsWith('^') ? word.slice(1) : word)));
-}
-
-function hasContrary(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  for (const word of a) {
-    if (b.has(word)) continue;
-    for (const prefix of NEGATIVE_PREFIXES) {
-      const contrary = prefix + word;
-      if (word.length >= 3 && b.has(contrary) && !a.has(contrary)) return true;
-    }
-    for (const [one, two] of OPPOSITE_PREFIXES) {
-      if (word.length < one.length + 3 || !word.startsWith(one)) continue;
-      const contrary = two + word.slice(one.length);
-      if (b.has(contrary) && !a.has(contrary)) return true;
-    }
-  }
-  return false;
 }

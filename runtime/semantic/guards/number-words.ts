@@ -33,6 +33,7 @@ export const SPELLED: ReadonlyMap<string, number> = new Map(
     half: 0.5,
     quarter: 0.25,
     dozen: 12,
+    couple: 2,
     twice: 2,
     once: 1,
     thrice: 3,
@@ -63,20 +64,11 @@ export const MULTIPLIERS: ReadonlyMap<string, number> = new Map(
 
 /** Ordinals; `second` is a unit of time only after a number. */
 export const ORDINAL_WORDS: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    first: 1,
-    second: 2,
-    third: 3,
-    fourth: 4,
-    fifth: 5,
-    sixth: 6,
-    seventh: 7,
-    eighth: 8,
-    ninth: 9,
-    tenth: 10,
-    eleventh: 11,
-    twelfth: 12,
-  }),
+  `first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth
+  eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth twenty-fifth twenty-sixth twenty-seventh twenty-eighth
+  twenty-ninth thirtieth thirty-first`
+    .split(/\s+/u)
+    .map((word, index): [string, number] => [word, index + 1]),
 );
 
 const CALENDAR: readonly string[] = [
@@ -106,8 +98,6 @@ const CALENDAR: readonly string[] = [
   'morning mornings',
   'afternoon afternoons',
   'evening evenings',
-  'midnight',
-  'noon midday',
   'weekend weekends',
   'weekday weekdays',
   'spring',

@@ -11,17 +11,13 @@ export interface Extraction {
   readonly consumed: ReadonlyMap<number, string>;
 }
 
-/** True when two texts speak of different amounts, units, dates or times. Symmetric: both lists are sorted. */
-export function numbersDiffer(a: readonly string[], b: readonly string[]): boolean {
-  return a.length !== b.length || a.some((number, index) => number !== b[index]);
-}
-
 /** Reads all quantities with their units, spelled-out numbers, times of day and calendar words. */
 export function extractNumbers(tokens: readonly Token[]): Extraction {
   const consumed = new Map<number, string>();
   let at = 0;
   while (at < tokens.length) {
-    const found = readQuantity(tokens, at) ?? readCalendar(tokens, at) ?? readBareUnit(tokens, at);
+    const found =
+      readSpokenTime(tokens, at) ?? readQuantity(tokens, at) ?? readCalendar(tokens, at) ?? readBareUnit(tokens, at);
     if (found === undefined) {
       at += 1;
       continue;
@@ -55,7 +51,10 @@ function readQuantity(tokens: readonly Token[], at: number): Found | undefined {
   if (numeral === undefined) return undefined;
   const end = start + numeral.end;
   const scaled = scale(tokens, end, numeral);
-  const clock = currency === undefined ? readClock(tokens, scaled.end, numeral) : undefined;
+  const clock =
+    currency === undefined
+      ? (readClock(tokens, scaled.end, numeral) ?? readSpokenHour(tokens, scaled.end, numeral))
+      : undefined;
   if (clock !== undefined) return clock;
   if (currency !== undefined)
     return { canonical: canonical(scaled.value, currency), end: skipUnit(tokens, scaled.end, currency) };
@@ -66,7 +65,7 @@ function readQuantity(tokens: readonly Token[], at: number): Found | undefined {
 function withUnit(tokens: readonly Token[], numeral: Numeral, scaled: Scaled): Found | undefined {
   let end = scaled.end;
   let value = scaled.value;
-  const half = tokens[end]?.lower === 'and' && tokens[end + 1]?.lower === 'a' && tokens[end + 2]?.lower === 'half';
+  const half = isAndHalf(tokens, end);
   if (half) {
     value += 0.5;
     end += 3;
@@ -173,11 +172,57 @@ function clockTime(hours: number, minutes: number): string {
   return `clock:${hours * 60 + minutes}`;
 }
 
+/** Times of day that have a name, in minutes. */
+const NAMED_TIMES: ReadonlyMap<string, number> = new Map([
+  ['noon', 720],
+  ['midday', 720],
+  ['midnight', 0],
+]);
+const HALVES_OF_DAY: ReadonlyMap<string, number> = new Map([
+  ['morning', 0],
+  ['afternoon', 12],
+  ['evening', 12],
+]);
+
+/** "half past two in the afternoon", "quarter to 9". */
+function readSpokenTime(tokens: readonly Token[], at: number): Found | undefined {
+  const part = tokens[at]?.lower;
+  const side = tokens[at + 1]?.lower;
+  if ((part !== 'half' && part !== 'quarter') || (side !== 'past' && side !== 'to')) return undefined;
+  const hour = readDigits(tokens[at + 2])?.value ?? smallNumber(tokens[at + 2]?.lower ?? '');
+  if (hour === undefined || !Number.isInteger(hour) || hour < 1 || hour > 12) return undefined;
+  const minutes = (part === 'half' ? 30 : 15) * (side === 'to' ? -1 : 1);
+  const half = halfOfDay(tokens, at + 3);
+  const total = ((hour % 12) + half.hours) * 60 + minutes;
+  return { canonical: clockTime(0, (total + 1_440) % 1_440), end: half.end };
+}
+
+/** "pm", "in the afternoon"; none: as in the morning. */
+function halfOfDay(tokens: readonly Token[], at: number): { readonly hours: number; readonly end: number } {
+  const half = /^(?:am|pm|a\.m|p\.m)$/u.exec(tokens[at]?.lower ?? '')?.[0];
+  if (half !== undefined) return { hours: half.startsWith('p') ? 12 : 0, end: at + 1 };
+  const named = HALVES_OF_DAY.get(tokens[at + 2]?.lower ?? '');
+  const spoken = tokens[at]?.lower === 'in' && tokens[at + 1]?.lower === 'the' && named !== undefined;
+  return spoken ? { hours: named, end: at + 3 } : { hours: 0, end: at };
+}
+
+/** "3 o'clock", "three in the afternoon", "8 in the evening". */
+function readSpokenHour(tokens: readonly Token[], at: number, numeral: Numeral): Found | undefined {
+  if (numeral.suffix !== '' || !Number.isInteger(numeral.value) || numeral.value < 1 || numeral.value > 12)
+    return undefined;
+  const oclock = /^o'?clock$/u.test(tokens[at]?.lower ?? '');
+  const half = halfOfDay(tokens, oclock ? at + 1 : at);
+  if (!oclock && half.end !== at + 3) return undefined;
+  return { canonical: clockTime((numeral.value % 12) + half.hours, 0), end: half.end };
+}
+
 const CLOCK = /^(\d{1,2})[:.](\d{2})(am|pm)?$/iu;
 
 function readCalendar(tokens: readonly Token[], at: number): Found | undefined {
   const token = tokens[at];
   if (token?.kind !== 'word') return undefined;
+  const named = NAMED_TIMES.get(token.lower);
+  if (named !== undefined) return { canonical: clockTime(0, named), end: at + 1 };
   const clock = token.raw.length <= 8 ? CLOCK.exec(token.raw) : null;
   if (clock !== null) {
     const [, hours = '', minutes = '', glued] = clock;
@@ -208,7 +253,13 @@ function readBareUnit(tokens: readonly Token[], at: number): Found | undefined {
   if (token === undefined || (token.kind !== 'word' && token.kind !== 'symbol')) return undefined;
   if (token.lower === 'per' && tokens[at + 1]?.lower === 'cent') return { canonical: 'unit:percent:1', end: at + 2 };
   const unit = unitNamed(token.raw, false);
+  if (unit !== undefined && isAndHalf(tokens, at + 1)) return { canonical: canonical(1.5, unit), end: at + 4 };
   return unit === undefined ? undefined : { canonical: `unit:${unit.dimension}:${unit.factor}`, end: at + 1 };
+}
+
+/** "an hour and a half". */
+function isAndHalf(tokens: readonly Token[], at: number): boolean {
+  return tokens[at]?.lower === 'and' && tokens[at + 1]?.lower === 'a' && tokens[at + 2]?.lower === 'half';
 }
 
 /** Not numbers in these company: "that one", "which one", "each one of". */
@@ -226,6 +277,9 @@ function readSpelled(tokens: readonly Token[], at: number): Numeral | undefined 
   if (unitPart !== undefined && parts[0] !== undefined) {
     const value = smallNumber(parts[0]);
     return value === undefined ? undefined : { value, spelled: '', end: 1, suffix: parts[1] ?? '' };
+  }
+  if (token.lower === 'half' && tokens[at + 1]?.lower === 'a' && tokens[at + 2]?.lower === 'dozen') {
+    return { value: 6, spelled: '', end: 3, suffix: '' };
   }
   if (token.lower === 'one' && !isCountingOne(tokens, at)) return undefined;
   return sumSpelled(tokens, at);

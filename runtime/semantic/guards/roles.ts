@@ -1,4 +1,9 @@
-import { FUNCTION_WORDS } from './lexicon.ts';
+import type { Features } from '../features.ts';
+import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { FUNCTION_WORDS } from '../lexicons/grammar.ts';
+import { compare } from './compare.ts';
+import type { Comparison } from './compare.ts';
+import { asksDiffer, personsDiffer } from './subjects.ts';
 import { stem } from './word-match.ts';
 
 const ARTICLES = new Set(
@@ -18,13 +23,74 @@ const PERSON = new Map([
 const WORDS_MAX = 160;
 const ELEMENT_WORDS_MAX = 2;
 
+const SWAPPED_SHARE_MIN = 0.75;
+const ASKED_SHARE_MIN = 0.5;
+
+/** True when hardly anything differs between two texts but who acts on whom. Symmetric. */
+export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  const compared = compare(a, b, lexicon);
+  if (compared.share < ASKED_SHARE_MIN) return false;
+  if (compared.near && directionsSwapped(a.words, b.words)) return segmentsOf(a) !== segmentsOf(b);
+  if (Math.max(compared.restA, compared.restB) > 1) return false;
+  if (asksDiffer(a.words, b.words)) return segmentsOf(a) !== segmentsOf(b);
+  if (compared.share < SWAPPED_SHARE_MIN) return false;
+  const certain = !compared.a.some(isPerson) && !compared.b.some(isPerson) && isInOrder(a, b, compared);
+  const moved = !certain && rolesDiffer(a.words, b.words);
+  return (moved || personsDiffer(a.words, b.words)) && segmentsOf(a) !== segmentsOf(b);
+}
+
+function isPerson({ word }: { readonly word: string }): boolean {
+  return PERSON.has(word) || word === 'i' || word === 'we' || word === 'he' || word === 'they';
+}
+
+/** The words that both texts have stand in one order. */
+function isInOrder(a: Features, b: Features, { a: restA, b: restB }: Comparison): boolean {
+  let atA = 0;
+  let atB = 0;
+  let leftA = 0;
+  let leftB = 0;
+  for (;;) {
+    while (atA < a.stems.length && (a.kinds[atA] === ',' || restA[leftA]?.index === atA)) {
+      if (restA[leftA]?.index === atA) leftA += 1;
+      atA += 1;
+    }
+    while (atB < b.stems.length && (b.kinds[atB] === ',' || restB[leftB]?.index === atB)) {
+      if (restB[leftB]?.index === atB) leftB += 1;
+      atB += 1;
+    }
+    if (atA >= a.stems.length || atB >= b.stems.length) return atA >= a.stems.length && atB >= b.stems.length;
+    if (a.stems[atA] !== b.stems[atB]) return false;
+    atA += 1;
+    atB += 1;
+  }
+}
+
+const SEGMENT_OPENERS = new Set(
+  'if because when while after before since although in on at for with by during without and or'.split(' '),
+);
+
+/** The phrases of a text, sorted: texts with the same ones differ in the order of their clauses only. */
+function segmentsOf(features: Features): string {
+  const segments: string[] = [];
+  let segment = '';
+  for (const [index, base] of features.stems.entries()) {
+    const word = features.words[index] ?? '';
+    const opens = SEGMENT_OPENERS.has(word);
+    if (word === ',' || word === '.' || opens) {
+      if (segment !== '') segments.push(segment);
+      segment = opens && word !== 'and' && word !== 'or' ? word : '';
+    } else if (!ARTICLES.has(word) || word === 'i' || word === 'you') segment += ` ${base === '' ? word : base}`;
+  }
+  if (segment !== '') segments.push(segment);
+  return segments.sort().join('|');
+}
+
 /**
  * True when two texts are made of the same words with two of them on opposite sides of a third: "from A to B" and
  * "from B to A", "A reduces B" and "B reduces A". Moved clauses and reordered lists don't count. Symmetric.
  */
-export function rolesDiffer(a: readonly string[], b: readonly string[]): boolean {
+function rolesDiffer(a: readonly string[], b: readonly string[]): boolean {
   if (a.length > WORDS_MAX || b.length > WORDS_MAX) return false;
-  if (directionsSwapped(a, b)) return true;
   const placesA = places(a);
   const placesB = places(b);
   const shared = [...placesA.keys()].filter((word) => placesB.has(word));

@@ -20,13 +20,16 @@ const AUXILIARIES = new Set(
 const ASKED_WORDS_MAX = 3;
 const WORDS_MAX = 160;
 
-/**
- * True when two texts name the same persons in another order ("does she owe him" and "does he owe her"), or when one asks for
- * the subject and the other for the object ("who manages Bob" and "who does Bob manage"). Symmetric.
- */
-export function subjectsDiffer(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length > WORDS_MAX || b.length > WORDS_MAX) return false;
-  return personsSwapped(personsOf(a), personsOf(b)) || asksDiffer(askedFor(a), askedFor(b));
+/** True when two texts name the same persons in another order: "does she owe him", "does he owe her". Symmetric. */
+export function personsDiffer(a: readonly string[], b: readonly string[]): boolean {
+  return a.length <= WORDS_MAX && b.length <= WORDS_MAX && personsSwapped(personsOf(a), personsOf(b));
+}
+
+/** True when one asks for the subject and the other for the object: "who manages Bob", "who does Bob manage". Symmetric. */
+export function asksDiffer(a: readonly string[], b: readonly string[]): boolean {
+  const askedA = askedFor(a);
+  const askedB = askedFor(b);
+  return askedA !== askedB && askedA !== 'unclear' && askedB !== 'unclear';
 }
 
 function personsOf(words: readonly string[]): readonly string[] {
@@ -35,7 +38,13 @@ function personsOf(words: readonly string[]): readonly string[] {
 
 function personsSwapped(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length || a.every((person, index) => person === b[index])) return false;
+  if (a.length > 2 && isTurned(a, b)) return false;
   return [...a].sort(byName).join(' ') === [...b].sort(byName).join(' ');
+}
+
+/** A clause moved to the other end takes its persons along. */
+function isTurned(a: readonly string[], b: readonly string[]): boolean {
+  return a.some((_, by) => a.every((person, index) => person === b[(index + by) % b.length]));
 }
 
 type Asked = 'subject' | 'object' | 'unclear';
@@ -48,10 +57,6 @@ function askedFor(words: readonly string[]): Asked {
   const verb = following.find((word) => DO.has(word) || AUXILIARIES.has(word));
   if (verb === undefined) return following.length > 0 ? 'subject' : 'unclear';
   return DO.has(verb) ? 'object' : 'unclear';
-}
-
-function asksDiffer(a: Asked, b: Asked): boolean {
-  return a !== b && a !== 'unclear' && b !== 'unclear';
 }
 
 function byName(one: string, two: string): number {

@@ -1,3 +1,7 @@
+import type { Features } from '../features.ts';
+import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { compare } from './compare.ts';
+
 /** Runs of characters that compute, compare, escape or address. Hyphens, stops and slashes are weighed by what stands beside them. */
 const RUN = /[\p{Sm}\p{Sc}\-−*/\\^&!?.#%@]+/gu;
 /** Signs made of punctuation that say a mood and nothing else; a run begins or ends with them only by chance. */
@@ -35,9 +39,18 @@ export function extractSymbols(text: string): readonly string[] {
   return signs.map(({ sign }) => sign);
 }
 
-/** True when two texts have other signs, or the same ones in another order. Symmetric. */
-export function symbolsDiffer(a: readonly string[], b: readonly string[]): boolean {
-  return a.length !== b.length || a.some((sign, index) => sign !== b[index]);
+const REST_MAX = 2;
+
+/** True when each text has signs that the other lacks, or hardly anything else differs than a sign or the order of signs. Symmetric. */
+export function symbolsDiffer(a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  if (a.symbols.length === 0 && b.symbols.length === 0) return false;
+  if (a.symbols.length === b.symbols.length && a.symbols.every((sign, index) => sign === b.symbols[index]))
+    return false;
+  const onlyA = a.symbols.some((sign) => !b.symbols.includes(sign));
+  const onlyB = b.symbols.some((sign) => !a.symbols.includes(sign));
+  if (onlyA && onlyB) return true;
+  const { near, restA, restB } = compare(a, b, lexicon);
+  return near || Math.max(restA, restB) <= REST_MAX;
 }
 
 function sideBefore(text: string, at: number): string {

@@ -16,6 +16,7 @@ const COMMAS = ',()[]{}"“”«»„`–—|';
 const APOSTROPHES = "'’ʼ‘";
 /** Joins two word characters into one token; a comma only between digits. */
 const JOINERS = ".-/@:'’ʼ,‐‑&";
+const PLAIN = /^[\w.'-]*$/;
 const MARKS = /\p{M}+/gu;
 
 /** The tokens of a text in order. Linear in its length; any string is accepted. */
@@ -50,6 +51,7 @@ export function tokenise(text: string): readonly Token[] {
 
 /** Lower case, without accents, apostrophes plain. */
 export function fold(raw: string): string {
+  if (PLAIN.test(raw)) return raw.toLowerCase();
   return raw.normalize('NFKD').replace(MARKS, '').toLowerCase().replaceAll('’', "'").replaceAll('ʼ', "'");
 }
 

@@ -37,6 +37,8 @@ const UNIT_TABLE: readonly string[] = [
   'length 10: cm centimetre centimetres centimeter centimeters',
   'length 1000: m metre metres meter meters',
   'length 1000000: km kilometre kilometres kilometer kilometers',
+  'area 10000: hectare hectares',
+  'acre 1: acre acres',
   'mile 1: mile miles mi',
   'inch 1: inch inches',
   'foot 1: foot feet ft',
@@ -47,7 +49,8 @@ const UNIT_TABLE: readonly string[] = [
   'money-gbp 1: £ gbp sterling quid',
   'money-jpy 1: ¥ jpy yen',
   'money-inr 1: ₹ inr rupee rupees',
-  'money-gbp 0.01: pence',
+  'money-gbp 0.01: pence p',
+  'pound 1: pound pounds',
   'money-cent 1: cent cents',
   'celsius 1: C °C celsius centigrade',
   'fahrenheit 1: F °F fahrenheit',
@@ -60,11 +63,14 @@ const UNIT_TABLE: readonly string[] = [
   'bits 1000000: Mb megabit megabits',
   'bits 1000000000: Gb gigabit gigabits',
   'bytes 1: byte bytes',
-  'bytes 1000: kb kilobyte kilobytes',
+  'data 1000: kb',
+  'data 1000000: mb',
+  'data 1000000000: gb',
+  'bytes 1000: KB kilobyte kilobytes',
   'bytes 1024: kib',
-  'bytes 1000000: mb megabyte megabytes',
+  'bytes 1000000: MB megabyte megabytes',
   'bytes 1048576: mib',
-  'bytes 1000000000: gb gigabyte gigabytes',
+  'bytes 1000000000: GB gigabyte gigabytes',
   'bytes 1073741824: gib',
   'bytes 1000000000000: tb terabyte terabytes',
   'bitrate 1: bps',
@@ -89,7 +95,12 @@ const UNIT_TABLE: readonly string[] = [
   'glucose-us 1: mg/dl',
   'hba1c 1: mmol/mol',
   'pressure 1: mmhg',
-  'units-international 1: iu',
+  'pressure-psi 1: psi',
+  'pressure-bar 1: bar',
+  'tonne 1: tonne tonnes',
+  'ton 1: ton tons',
+  'fluid-ounce 1: floz',
+  'units-international 1: iu unit units',
   'pixel 1: px pixel pixels',
 ];
 
@@ -109,7 +120,7 @@ function addRow(row: string): void {
 
 /** The unit of that name; a lone letter counts only right after a number. */
 export function unitNamed(raw: string, afterNumber: boolean): Unit | undefined {
-  const name = raw.replace(/[’']s$/u, '').replace(/[’']$/u, '');
+  const name = /[’']/u.test(raw) ? raw.replace(/[’']s$/u, '').replace(/[’']$/u, '') : raw;
   const exact = EXACT.get(name);
   if (exact !== undefined) return afterNumber || name.length > 2 ? exact : undefined;
   const folded = FOLDED.get(name.toLowerCase());

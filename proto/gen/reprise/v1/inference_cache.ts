@@ -276,6 +276,10 @@ export interface FeedbackRequest {
   /** The asked text that got the wrong answer: then only this pair is refused; empty: the entry is invalidated. */
   askedText: string;
   note: string;
+  /** The text that the wrong answer was given to; with `asked_text` it names the pair whatever the entry, and `entry_id` may be empty. */
+  storedText: string;
+  /** The tenant whose pair of texts is refused; empty: one's own. Another needs the role `admin`. */
+  ofTenant: string;
 }
 
 /** FeedbackResponse says that the feedback was taken. */
@@ -292,6 +296,31 @@ export interface CandidateEvidence {
   vetoes: string[];
   served: boolean;
   reason: string;
+  /** What every guard says of the pair. */
+  guards: GuardVerdict[];
+  /** Names of the guards that don't know the language of one of the texts. */
+  unknown: string[];
+  /** The verifier's probability; absent: it wasn't asked, or failed. */
+  verified?: number | undefined;
+}
+
+/** GuardVerdict is what one guard says of a pair. */
+export interface GuardVerdict {
+  name: string;
+  /** `clear`, `veto`, `unknown` (it doesn't know the language) or `off` (the domain doesn't ask it). */
+  verdict: string;
+}
+
+/** PolicyExplanation is a domain's policy in force, in numbers. */
+export interface PolicyExplanation {
+  domain: string;
+  similarityMin: number;
+  probabilityMin: number;
+  /** Absent: the verifier isn't asked. */
+  verifiedMin?: number | undefined;
+  guards: string[];
+  /** True when the minima come from a calibration for the embedder in use. */
+  calibrated: boolean;
 }
 
 /** SemanticExplanation is what the semantic lookup would find. */
@@ -301,6 +330,14 @@ export interface SemanticExplanation {
   domain: string;
   threshold: number;
   candidates: CandidateEvidence[];
+  /** Why this domain. */
+  domainReason: string;
+  /** A pair must pass each of them; a second one is the caller's. */
+  policies: PolicyExplanation[];
+  /** Id of the verifier; empty: there is none. */
+  verifier: string;
+  /** Which calibration is in force, or why none is. */
+  calibration: string;
 }
 
 /** NearestKey is the stored key with the fewest differing fields. */
@@ -1385,7 +1422,7 @@ export const InvalidateResponse: MessageFns<InvalidateResponse> = {
 };
 
 function createBaseFeedbackRequest(): FeedbackRequest {
-  return { entryId: "", verdict: 0, askedText: "", note: "" };
+  return { entryId: "", verdict: 0, askedText: "", note: "", storedText: "", ofTenant: "" };
 }
 
 export const FeedbackRequest: MessageFns<FeedbackRequest> = {
@@ -1401,6 +1438,12 @@ export const FeedbackRequest: MessageFns<FeedbackRequest> = {
     }
     if (message.note !== "") {
       writer.uint32(34).string(message.note);
+    }
+    if (message.storedText !== "") {
+      writer.uint32(42).string(message.storedText);
+    }
+    if (message.ofTenant !== "") {
+      writer.uint32(50).string(message.ofTenant);
     }
     return writer;
   },
@@ -1448,6 +1491,22 @@ export const FeedbackRequest: MessageFns<FeedbackRequest> = {
             }
 
             message.note = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.storedText = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.ofTenant = reader.string();
             continue;
           }
         }
@@ -1499,7 +1558,18 @@ export const FeedbackResponse: MessageFns<FeedbackResponse> = {
 };
 
 function createBaseCandidateEvidence(): CandidateEvidence {
-  return { entryId: "", storedText: "", similarity: 0, probability: 0, vetoes: [], served: false, reason: "" };
+  return {
+    entryId: "",
+    storedText: "",
+    similarity: 0,
+    probability: 0,
+    vetoes: [],
+    served: false,
+    reason: "",
+    guards: [],
+    unknown: [],
+    verified: undefined,
+  };
 }
 
 export const CandidateEvidence: MessageFns<CandidateEvidence> = {
@@ -1524,6 +1594,15 @@ export const CandidateEvidence: MessageFns<CandidateEvidence> = {
     }
     if (message.reason !== "") {
       writer.uint32(58).string(message.reason);
+    }
+    for (const v of message.guards) {
+      GuardVerdict.encode(v!, writer.uint32(66).fork()).join();
+    }
+    for (const v of message.unknown) {
+      writer.uint32(74).string(v!);
+    }
+    if (message.verified !== undefined) {
+      writer.uint32(81).double(message.verified);
     }
     return writer;
   },
@@ -1597,6 +1676,188 @@ export const CandidateEvidence: MessageFns<CandidateEvidence> = {
             message.reason = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.guards.push(GuardVerdict.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.unknown.push(reader.string());
+            continue;
+          }
+          case 10: {
+            if (tag !== 81) {
+              break;
+            }
+
+            message.verified = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGuardVerdict(): GuardVerdict {
+  return { name: "", verdict: "" };
+}
+
+export const GuardVerdict: MessageFns<GuardVerdict> = {
+  encode(message: GuardVerdict, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.verdict !== "") {
+      writer.uint32(18).string(message.verdict);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GuardVerdict {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGuardVerdict();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.verdict = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePolicyExplanation(): PolicyExplanation {
+  return { domain: "", similarityMin: 0, probabilityMin: 0, verifiedMin: undefined, guards: [], calibrated: false };
+}
+
+export const PolicyExplanation: MessageFns<PolicyExplanation> = {
+  encode(message: PolicyExplanation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.domain !== "") {
+      writer.uint32(10).string(message.domain);
+    }
+    if (message.similarityMin !== 0) {
+      writer.uint32(17).double(message.similarityMin);
+    }
+    if (message.probabilityMin !== 0) {
+      writer.uint32(25).double(message.probabilityMin);
+    }
+    if (message.verifiedMin !== undefined) {
+      writer.uint32(33).double(message.verifiedMin);
+    }
+    for (const v of message.guards) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.calibrated !== false) {
+      writer.uint32(48).bool(message.calibrated);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PolicyExplanation {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePolicyExplanation();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.domain = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.similarityMin = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.probabilityMin = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.verifiedMin = reader.double();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.guards.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.calibrated = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1611,7 +1872,16 @@ export const CandidateEvidence: MessageFns<CandidateEvidence> = {
 };
 
 function createBaseSemanticExplanation(): SemanticExplanation {
-  return { mode: "", domain: "", threshold: 0, candidates: [] };
+  return {
+    mode: "",
+    domain: "",
+    threshold: 0,
+    candidates: [],
+    domainReason: "",
+    policies: [],
+    verifier: "",
+    calibration: "",
+  };
 }
 
 export const SemanticExplanation: MessageFns<SemanticExplanation> = {
@@ -1627,6 +1897,18 @@ export const SemanticExplanation: MessageFns<SemanticExplanation> = {
     }
     for (const v of message.candidates) {
       CandidateEvidence.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.domainReason !== "") {
+      writer.uint32(42).string(message.domainReason);
+    }
+    for (const v of message.policies) {
+      PolicyExplanation.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.verifier !== "") {
+      writer.uint32(58).string(message.verifier);
+    }
+    if (message.calibration !== "") {
+      writer.uint32(66).string(message.calibration);
     }
     return writer;
   },
@@ -1674,6 +1956,38 @@ export const SemanticExplanation: MessageFns<SemanticExplanation> = {
             }
 
             message.candidates.push(CandidateEvidence.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.domainReason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.policies.push(PolicyExplanation.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.verifier = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.calibration = reader.string();
             continue;
           }
         }
@@ -2374,7 +2688,7 @@ export const InferenceCacheService = {
     responseSerialize: (value: FeedbackResponse): Buffer => Buffer.from(FeedbackResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FeedbackResponse => FeedbackResponse.decode(value),
   },
-  /** Explain says what would be answered now, and why; it never calls a model. */
+  /** Explain says what would be answered now, and why; it calls no model but the verifier, where a domain wants one. */
   explain: {
     path: "/reprise.v1.InferenceCache/Explain" as const,
     requestStream: false as const,
@@ -2419,7 +2733,7 @@ export interface InferenceCacheServer extends UntypedServiceImplementation {
   invalidate: handleUnaryCall<InvalidateRequest, InvalidateResponse>;
   /** Feedback says that an answer was right or wrong. Needs the role `write`. */
   feedback: handleUnaryCall<FeedbackRequest, FeedbackResponse>;
-  /** Explain says what would be answered now, and why; it never calls a model. */
+  /** Explain says what would be answered now, and why; it calls no model but the verifier, where a domain wants one. */
   explain: handleUnaryCall<InferRequest, ExplainResponse>;
   /** Stats gives counters since start. */
   stats: handleUnaryCall<StatsRequest, StatsResponse>;
@@ -2515,7 +2829,7 @@ export interface InferenceCacheClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: FeedbackResponse) => void,
   ): ClientUnaryCall;
-  /** Explain says what would be answered now, and why; it never calls a model. */
+  /** Explain says what would be answered now, and why; it calls no model but the verifier, where a domain wants one. */
   explain(
     request: InferRequest,
     callback: (error: ServiceError | null, response: ExplainResponse) => void,

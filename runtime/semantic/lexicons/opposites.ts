@@ -1,105 +1,7 @@
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.split(/\s+/u));
-}
-
-/** Words that carry grammar, not subject. */
-export const FUNCTION_WORDS = words(
-  `a an the this that these those is are was were be been being am do does did doing done have has had having will would
-  shall should can could may might must i me my mine myself you your yours yourself we us our ours they them their theirs
-  he him his she her hers it its of to in on at by for with from as into onto about and or but so if then than there here
-  what which how when where who why whom whose also too very just there's let up out over under between through during
-  per via because while since until whether any some such own same other another one ones got get gets getting go goes
-  going make makes making made possible way ways im ive id ill youre its thats whats wheres hows whos theres cause
-  need needs needed want wants wanted able anyone someone somebody anybody thing things something anything now still
-  currently exactly`,
-);
-
-/** Courtesy, hedging and urgency: they change a text's tone, not its answer. */
-export const COURTESY_WORDS = words(
-  `please pls plz thanks thank thx ty cheers kindly kind regards best hi hello hey hiya dear sir madam team folks guys
-  everyone sorry excuse pardon bother trouble urgently urgent asap quick quickly really actually basically simply maybe
-  perhaps wondering wonder curious know tell explain say ask asking question like love hope help ok okay hm hmm um uh well
-  oh ah yes yeah yep lot lots lovely much many advance appreciate appreciated grateful hurry answer again greetings
-  sincerely ahead give show describe wanna gonna gotta`,
-);
-
-/** Words that say how many or which of them; never mere grammar. */
-export const SCOPE_WORDS = words('all every each both only none most half entire whole everything everyone everybody');
-
-/** Question words that ask for different things; `what` and `which` paraphrase too freely to be told from them. */
-export const STRONG_QUESTION_WORDS = words('who when where why how');
-
-/** Groups of words that may stand for each other. The first is the group's name. */
-const ALIASES: readonly string[] = [
-  'buy purchase',
-  'begin start commence',
-  'end finish',
-  'large big',
-  'repair fix mend',
-  'delete remove erase',
-  'change modify alter edit',
-  'find locate',
-  'obtain receive',
-  'send transmit',
-  'phone telephone mobile cellphone cell',
-  'television tv telly',
-  'application app',
-  'photo picture photograph pic',
-  'information info',
-  'configuration config',
-  'database db',
-  'javascript js',
-  'typescript ts',
-  'kubernetes k8s',
-  'postgresql postgres',
-  'repository repo',
-  'environment env',
-  'documentation docs doc',
-  'directory folder',
-  'mount mt',
-  'saint st',
-  'doctor dr gp physician',
-  'usa us america',
-  'uk britain',
-  'dollar usd',
-  'euro eur',
-  'sterling gbp quid',
-  'vacation holiday',
-  'flat apartment',
-  'pharmacy chemist',
-  'medicine medication drug med meds',
-  'film movie',
-  'lift elevator',
-  'email mail',
-  'setup set',
-  'login log signin',
-  'versus vs',
-  'approximately approx roughly',
-  'maximum max',
-  'minimum min',
-  'reason cause',
-  'allow permit let',
-  'method approach',
-  'difference differ different',
-  'function fn func',
-  'argument arg',
-  'parameter param',
-  'variable var',
-  'mum mom mother',
-  'dad father',
-  'kid child children',
-  'cost price',
-];
-
-/** Word → its group's name. */
-export const ALIAS_OF: ReadonlyMap<string, string> = new Map(
-  ALIASES.flatMap((group) => {
-    const members = group.split(' ');
-    return members.map((member): [string, string] => [member, members[0] ?? member]);
-  }),
-);
-
-/** Opposites: a text that has more of one side where the other text has more of the other side asks the contrary. */
+/**
+ * Opposites: one text has a word of the left, the other one of the right. Pairs are numbered from 1. Origin: written for this project
+ * from general knowledge of English.
+ */
 const OPPOSITES: readonly string[] = [
   'on | off',
   'to | from',
@@ -171,7 +73,6 @@ const OPPOSITES: readonly string[] = [
   'easy easier easiest | hard harder hardest difficult',
   'gain gained gaining | lose lost losing',
   'profit | loss',
-  'import-duty imports | exports',
   'increment | decrement',
   'encode encoding | decode decoding',
   'serialise serialize | deserialise deserialize',
@@ -182,6 +83,110 @@ const OPPOSITES: readonly string[] = [
   'summer | winter',
   'plus add | minus subtract',
   'multiply multiplied times | divide divided',
+  'advantage advantages pros benefit benefits upside | disadvantage disadvantages cons drawback drawbacks downside',
+  'hide hiding | unhide show',
+  'mute muted | unmute unmuted',
+  'lock locked | unlock unlocked',
+  'install installing installed | uninstall uninstalling uninstalled',
+  'subscribe subscribed | unsubscribe unsubscribed',
+  'follow | unfollow',
+  'zip compress | unzip decompress',
+  'freeze frozen | unfreeze thaw',
+  'rich wealthy | poor',
+  'major | minor',
+  'ancient | modern',
+  'war | peace',
+  'guilty | innocent',
+  'wet | dry',
+  'clean | dirty',
+  'acidic acid | alkaline alkali',
+  'solid | liquid',
+  'gas petrol | electric diesel',
+  'married | single unmarried divorced',
+  'love | hate',
+  'friend ally | enemy',
+  'birth born | death died',
+  'living alive live | dead deceased',
+  'odd | even',
+  'prime | composite',
+  'import | export',
+  'supply | demand',
+  'employed | unemployed',
+  'legal legally | illegal illegally unlawful',
+  'possible | impossible',
+  'healthy | unhealthy sick',
+  'happy | sad unhappy',
+  'success succeed succeeded | failure fail failed',
+  'attack | defend defence',
+  'question questions | answer answers',
+  'teach teacher | student pupil',
+  'tighten tight | loosen loose',
+  'inhale | exhale',
+  'dilate dilated | constrict constricted',
+  'gain weight-gain | loss lose',
+  'sharp | blunt',
+  'deep | shallow',
+  'smooth | rough',
+  'thicken | thin',
+  'sun sunny | shade shady',
+  'loud | quiet silent',
+  'sweet | sour bitter',
+  'rare | common frequent',
+  'temporary temporarily | permanent permanently',
+  'automatic automatically | manual manually',
+  'online | offline',
+  'wired | wireless',
+  'paid | free',
+  'used second-hand | new',
+  'raw | cooked',
+  'frozen | fresh',
+  'refundable | nonrefundable',
+  'hired recruit | fired sack sacked',
+  'incoming income | outgoing expense',
+  'above-average | below-average',
+  'upgrade upgrading | downgrade downgrading',
+  'login sign-in | logout sign-out logoff',
+  'attach | detach',
+  'expand | collapse shrink contract',
+  'lead | follow',
+  'majority | minority',
+  'mandatory compulsory required | optional voluntary',
+  'overweight | underweight',
+  'bullish | bearish',
+  'constipation | diarrhoea diarrhea',
+  'drowsy sleepy | alert awake',
+  'lengthen | shorten',
+  'widen | narrow',
+  'strengthen | weaken',
+  'relieve ease | worsen aggravate',
+  'benign | malignant',
+  'acute | chronic',
+  'systolic | diastolic',
+  'agonist | antagonist',
+  'plaintiff | defendant',
+  'creditor | debtor',
+  'takeoff | landing',
+  'cause causes caused | prevent prevents prevented cure',
+  'trust | distrust',
+  'sent | received',
+  'begins began | ends ended',
+  'populous | sparsely',
+  'protect | expose',
+  'expire expires expired | renew renewed',
+  'earn earned | spend spent',
+  'invest | divest withdraw',
+  'bottom-up | top-down',
+  'client-side | server-side',
+  'frontend | backend',
+  'stateless | stateful',
+  'mutable | immutable',
+  'static | dynamic',
+  'signed | unsigned',
+  'local | remote',
+  'primary | secondary',
+  'host | guest',
+  'landlord | tenant',
+  'bride | groom',
 ];
 
 /** Word → its sides: `n` for the left, `-n` for the right side of pair n (counted from 1). */

@@ -1,0 +1,140 @@
+import type { Features } from '../features.ts';
+import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { bareWord, compare } from './compare.ts';
+
+const PERSON_WORDS = new Set('person people'.split(' '));
+const PLACE_WORDS = new Set('place location address'.split(' '));
+const TIME_WORDS = new Set('time date day year month hour week weekday century'.split(' '));
+const SPAN_UNITS = new Set(
+  'second minute hour day week month year night seconds minutes hours days weeks months years nights'.split(' '),
+);
+const REASON_WORDS = new Set('reason cause purpose'.split(' '));
+
+/** What a text asks for, sorted: who, when, where, why, how, amount, span, frequency or another measure; `what` where there is nothing firmer. */
+export function extractQuestions(words: readonly string[]): readonly string[] {
+  const found = new Set<string>();
+  for (let at = 0; at < words.length; at += 1) {
+    const word = bareWord(words[at] ?? '');
+    const asked = askedBy(word, words, at);
+    if (asked !== '') found.add(asked);
+  }
+  if (found.size > 1) found.delete('what');
+  return [...found].sort();
+}
+
+function askedBy(word: string, words: readonly string[], at: number): string {
+  switch (word) {
+    case 'who':
+    case 'whom':
+      return 'who';
+    case 'when':
+      return isAsking(words, at) ? 'when' : '';
+    case 'where':
+      return 'where';
+    case 'why':
+      return 'why';
+    case 'how':
+      return askedByHow(words, at);
+    case 'what':
+    case 'which':
+      return askedByNoun(nextWord(words, at)) || 'what';
+    default:
+      return '';
+  }
+}
+
+/** "When I pay, …" and "when children travel, what …" set a condition; "when do I pay" asks. */
+function isAsking(words: readonly string[], at: number): boolean {
+  const after = bareWord(words[at + 1] ?? '');
+  if (AUXILIARIES.has(after)) return true;
+  if (SUBJECTS.has(after) || words.some((word, index) => index !== at && ASKING.has(bareWord(word)))) return false;
+  return at === 0 || words[at - 1] === '.' || words[at - 1] === ',';
+}
+
+const ASKING = new Set('who what which where why how can should do does is are'.split(' '));
+const AUXILIARIES = new Set(
+  'is are was were do does did will would can could should shall has have had am must may'.split(' '),
+);
+const SUBJECTS = new Set('i you we they he she it my your the a this'.split(' '));
+
+function askedByHow(words: readonly string[], at: number): string {
+  const next = nextWord(words, at);
+  if (next === 'much') return bareWord(words[at + 2] ?? '') === 'time' ? 'span' : 'amount';
+  if (next === 'many') return isSpan(words, at + 2) ? 'span' : 'amount';
+  if (next === 'long') return 'span';
+  if (next === 'often' || next === 'frequently' || next === 'regularly') return 'frequency';
+  if (next === 'soon' || next === 'early' || next === 'late') return 'when';
+  if (next === 'come') return 'why';
+  if (MEASURES.has(next)) return next;
+  return 'how';
+}
+
+function isSpan(words: readonly string[], at: number): boolean {
+  const word = words[at] ?? '';
+  return SPAN_UNITS.has(word) || word.startsWith('=unit:time') || word.startsWith('=unit:month');
+}
+
+const MEASURES = new Set('far tall high big large old heavy deep wide fast hot cold strong close'.split(' '));
+
+function askedByNoun(next: string): string {
+  if (PERSON_WORDS.has(next)) return 'who';
+  if (PLACE_WORDS.has(next)) return 'where';
+  if (TIME_WORDS.has(next) || next.startsWith('=unit:time') || next.startsWith('=unit:month')) return 'when';
+  return REASON_WORDS.has(next) || next === 'makes' || next === 'causes' ? 'why' : '';
+}
+
+function nextWord(words: readonly string[], at: number): string {
+  return bareWord(words[at + 1] ?? '');
+}
+
+/** Pairs that one question may be asked by in two wordings; they count only where hardly anything else differs. */
+const LOOSE = new Set([
+  'when span',
+  'how where',
+  'how why',
+  'amount how',
+  'amount span',
+  'frequency span',
+  'frequency when',
+  'how who',
+  'amount frequency',
+  'how span',
+  'frequency how',
+  'how when',
+  'close far',
+  'far span',
+]);
+
+/** Pairs of one question in two wordings. */
+const TOLERATED = new Set(['how where', 'span when', 'far span', 'amount span', 'frequency span']);
+/** "what" and these are apart where the texts have all other words in common. */
+const VAGUE = new Set(['what who', 'what why', 'what where', 'what when', 'when what', 'where what', 'why what']);
+
+/** How far two texts ask for different things, in [0, 1]: who and when are 1, how and where 0.5, one that asks nothing 0. Symmetric. */
+export function questionConflict(a: Features, b: Features): number {
+  if (a.questions.length === 0 || b.questions.length === 0) return 0;
+  if (a.questions.some((question) => b.questions.includes(question))) return 0;
+  const [one = '', two = ''] = [a.questions.join(' '), b.questions.join(' ')].sort();
+  if (one === 'what' || two === 'what') return VAGUE.has(`${one} ${two}`) ? 0.25 : 0;
+  if (TOLERATED.has(`${one} ${two}`)) return 0.25;
+  const loose = a.questions.some((one) =>
+    b.questions.some((two) => LOOSE.has(one < two ? `${one} ${two}` : `${two} ${one}`)),
+  );
+  return loose ? 0.5 : 1;
+}
+
+const ASKED_SHARE_MIN = 0.3;
+
+/** True when two texts on one subject ask for different things of it. Symmetric. */
+export function questionsDiffer(a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  const conflict = questionConflict(a, b);
+  if (conflict === 0) return false;
+  const compared = compare(a, b, lexicon);
+  if (Math.min(compared.sharedA, compared.sharedB) === 0) return false;
+  if (conflict === 0.25) return compared.restA + compared.restB <= 1 && isVague(a, b);
+  return compared.near || (conflict === 1 && compared.share >= ASKED_SHARE_MIN);
+}
+
+function isVague(a: Features, b: Features): boolean {
+  return a.questions.includes('what') !== b.questions.includes('what');
+}

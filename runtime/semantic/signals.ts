@@ -1,0 +1,157 @@
+import { align, alignedSide, piecesShared } from './alignment.ts';
+import type { AlignedSide } from './alignment.ts';
+import type { PairSide } from './decide.ts';
+import type { Features } from './features.ts';
+import { antonymConflict } from './guards/antonyms.ts';
+import { negationConflict } from './guards/negation.ts';
+import { dateConflict, numberConflict } from './guards/quantities.ts';
+import { questionConflict } from './guards/questions.ts';
+import { scopeConflict } from './guards/scope.ts';
+import { tenseConflict } from './guards/tense.ts';
+import type { DomainLexicon } from './lexicons/domain-lexicon.ts';
+import type { Rarity } from './rarity.ts';
+
+/** One number about a pair of texts, the same whichever of them comes first. */
+export interface SignalDefinition {
+  readonly name: string;
+  /** `raises`: more of it never makes the pair less probable. `lowers`: more of it never makes it more probable. */
+  readonly direction: 'raises' | 'lowers';
+}
+
+/** Values of all `SIGNALS` for one pair. */
+export type Signals = Float64Array;
+
+interface Prepared {
+  readonly rarity: Rarity;
+  readonly features: Features;
+  readonly side: AlignedSide;
+  /** Made when first asked for. */
+  stems?: ReadonlySet<string>;
+}
+
+const lowering = [
+  'unmatched-share-poorer',
+  'unmatched-share-richer',
+  'unmatched-bits-poorer',
+  'unmatched-bits-richer',
+  'unmatched-rarest-poorer',
+  'unmatched-rarest-richer',
+  'unmatched-words-poorer',
+  'unmatched-words-richer',
+  'unmatched-names-poorer',
+  'unmatched-names-richer',
+  'inversions',
+  'exchange',
+  'addition',
+  'pieces-apart',
+  'length-apart',
+  'numbers-conflict',
+  'numbers-apart',
+  'dates-conflict',
+  'negation-conflict',
+  'antonym-conflict',
+  'scope-conflict',
+  'question-conflict',
+  'tense-conflict',
+  'symbols-apart',
+  'dependent',
+  'shortness',
+  'unfamiliar',
+  'telling',
+] as const;
+
+/** Every signal, in the order of `Signals`. */
+export const SIGNALS: readonly SignalDefinition[] = [
+  { name: 'similarity', direction: 'raises' },
+  ...lowering.map((name): SignalDefinition => ({ name, direction: 'lowers' })),
+];
+
+/** Sides made ready, for as long as the features live: the asked text meets several candidates. */
+const prepared = new WeakMap<Features, Prepared>();
+
+/** What signals are read with. */
+export interface SignalContext {
+  readonly rarity: Rarity;
+  readonly lexicon: DomainLexicon;
+}
+
+/** The signals of a pair. Symmetric, deterministic, finite for a finite similarity. */
+export function signalsOf(a: PairSide, b: PairSide, similarity: number, context: SignalContext): Signals {
+  const { rarity, lexicon } = context;
+  const one = prepare(a.features, rarity);
+  const two = prepare(b.features, rarity);
+  const alignment = align(one, two, lexicon);
+  const { contentCount: lengthA } = one.side;
+  const { contentCount: lengthB } = two.side;
+  return Float64Array.of(
+    similarity,
+    alignment.sharePoorer,
+    alignment.shareRicher,
+    Math.sqrt(alignment.bitsPoorer),
+    Math.sqrt(alignment.bitsRicher),
+    alignment.rarestPoorer,
+    alignment.rarestRicher,
+    Math.sqrt(alignment.wordsPoorer),
+    Math.sqrt(alignment.wordsRicher),
+    bounded(alignment.namesPoorer),
+    bounded(alignment.namesRicher),
+    alignment.inversions,
+    alignment.exchange,
+    alignment.addition,
+    1 - piecesShared(one.side, two.side),
+    Math.log((Math.max(lengthA, lengthB) + 1) / (Math.min(lengthA, lengthB) + 1)),
+    bounded(numberConflict(a.features, b.features)),
+    bounded(apart(a.features.numbers, b.features.numbers)),
+    bounded(dateConflict(a.features, b.features)),
+    bounded(negationConflict(a.features, b.features)),
+    bounded(antonymConflict(a.features, b.features, lexicon)),
+    bounded(scopeConflict(a.features, b.features, lexicon)),
+    bounded(questionConflict(a.features, b.features)),
+    bounded(tenseConflict(a.features, b.features)),
+    bounded(apart(a.features.symbols, b.features.symbols)),
+    a.features.dependent || b.features.dependent ? 1 : 0,
+    1 / (1 + Math.min(lengthA, lengthB)),
+    Math.max(one.side.unfamiliarBits, two.side.unfamiliarBits),
+    rarity.tellingOf === undefined ? 0 : telling(one, two, rarity.tellingOf),
+  );
+}
+
+/** More of a mismatch than this says nothing new. */
+const CONFLICTS_MAX = 3;
+
+function bounded(conflicts: number): number {
+  return Math.min(CONFLICTS_MAX, conflicts);
+}
+
+function prepare(features: Features, rarity: Rarity): Prepared {
+  const known = prepared.get(features);
+  if (known?.rarity === rarity) return known;
+  const fresh = { rarity, features, side: alignedSide(features, rarity) };
+  prepared.set(features, fresh);
+  return fresh;
+}
+
+/** What the words say that only one of two texts has. */
+function telling(one: Prepared, two: Prepared, tellingOf: (stem: string) => number): number {
+  one.stems ??= distinctStems(one.features);
+  two.stems ??= distinctStems(two.features);
+  let sum = 0;
+  for (const stem of one.stems) if (!two.stems.has(stem)) sum += tellingOf(stem);
+  for (const stem of two.stems) if (!one.stems.has(stem)) sum += tellingOf(stem);
+  return sum;
+}
+
+/** The stems of a text, each once; words without one as they are. */
+export function distinctStems({ words, stems, kinds }: Features): ReadonlySet<string> {
+  const distinct = new Set<string>();
+  for (const [at, kind] of kinds.entries()) if (kind !== ',') distinct.add(stems[at] || (words[at] ?? ''));
+  return distinct;
+}
+
+/** How many items only one of two lists has. */
+function apart(a: readonly string[], b: readonly string[]): number {
+  let count = 0;
+  for (const item of a) if (!b.includes(item)) count += 1;
+  for (const item of b) if (!a.includes(item)) count += 1;
+  return count;
+}
