@@ -142,6 +142,7 @@ const HOMES = {
   piscina: ['runtime/host', 'runtime/models', 'simulation/bin', 'clients/cli'],
   pino: ['runtime/host'],
   'prom-client': ['runtime/host'],
+  fzstd: ['simulation/bin'],
   zod: ['runtime/config'],
   fastify: ['clients/gateway', 'clients/examples', 'runtime/server'],
   commander: ['clients/cli', 'simulation/bin'],

@@ -1,9 +1,32 @@
-import { writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { RepriseError } from '../../runtime/errors.ts';
 
-/** Writes a file that an option names. Fails with `data_invalid` where it can't. */
+/** Writes a file that an option names, whole or not at all. Fails with `data_invalid` where it can't. */
 export async function writeOutput(path: string, text: string): Promise<void> {
-  await writeFile(path, text).catch((cause: NodeJS.ErrnoException) => {
-    throw new RepriseError('data_invalid', `${path} can't be written (${cause.code ?? 'unknown'}).`, { cause });
-  });
+  try {
+    await ((await isReplaceable(path)) ? replaceFile(path, text) : writeFile(path, text));
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    throw new RepriseError('data_invalid', `${path} can't be written (${code}).`, { cause });
+  }
+}
+
+/** Pipes and devices have no other file put in their place. */
+async function isReplaceable(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => true,
+  );
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const part = `${path}.${randomUUID()}.part`;
+  try {
+    await writeFile(part, text);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
 }

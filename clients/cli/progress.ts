@@ -9,9 +9,11 @@ const MOVE_INTERVAL_MS = 100;
 /** Progress on standard error: one moving line on a terminal, else a line now and then. */
 export function progressOn(terminal: Terminal, what: string): Progress {
   const moves = terminal.isInteractive === true;
-  let shownAtMs = moves ? -Infinity : performance.now();
+  let shownAtMs: number | undefined = moves ? -Infinity : undefined;
   return (done, total) => {
     const nowMs = performance.now();
+    // What is done before a first line is due needs none.
+    shownAtMs ??= nowMs;
     const isLast = done >= total;
     if (nowMs - shownAtMs < (moves ? MOVE_INTERVAL_MS : LINE_INTERVAL_MS) && !(isLast && moves)) return;
     shownAtMs = nowMs;

@@ -3,7 +3,7 @@ import type { CacheStatus, InferenceStreamReply } from '../../runtime/ports/serv
 import { edgeError, errorReply } from './error-reply.ts';
 import { EventStreamWriter } from './event-stream.ts';
 import type { StreamEnd } from './event-stream.ts';
-import type { Exchange, RequestRecord } from './exchange.ts';
+import type { Exchange, ExchangeEnd, RequestRecord } from './exchange.ts';
 import { STATUS_HEADERS, eachStatusHeader } from './status-headers.ts';
 
 /** Who is told of answers, and how long a client may stall. */
@@ -70,6 +70,11 @@ export class Answers {
       { status, outcome: failedOutcome(error), detail: error.code, replyBytes: body.length },
       this.#options.onRequestDone,
     );
+  }
+
+  /** Ends an exchange whose answer the caller has written by itself. */
+  ended(exchange: Exchange, end: ExchangeEnd): void {
+    exchange.end(end, this.#options.onRequestDone);
   }
 
   /** Relays a stream of events until it ends, however it ends. */

@@ -92,6 +92,7 @@ function compileNode(settings: Settings, defaultUpstream: string, forcedMode: st
     domains: compileDomains(settings),
     domainRules: [...settings.domainRules, ...presetOf(settings).rules],
     models: settings.models.map((rule) => ({ ...rule, upstream: rule.upstream || defaultUpstream })),
+    recording: settings.recording,
     modelTimeoutMs: settings.modelTimeoutMs,
     bodyBytesMax: settings.server.bodyBytesMax,
     jsonDepthMax: settings.server.jsonDepthMax,

@@ -19,3 +19,4 @@ export { loadConfig } from './load.ts';
 export type { LoadOptions } from './load.ts';
 export type { Secret } from './secret.ts';
 export type { Settings, SettingsInput } from './schema.ts';
+export { parseBytes, parseDurationMs } from './units.ts';

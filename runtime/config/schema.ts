@@ -359,6 +359,13 @@ const telemetry = z.strictObject({
   metrics: flag('Serve /metrics.', true),
 });
 
+const recording = z.strictObject({
+  texts: flag(
+    'Let an admin record asked texts and their vectors too (`reprise record --texts`); without it recordings hold salted hashes, counts and times.',
+    DEFAULT_NODE_OPTIONS.recording.texts,
+  ),
+});
+
 /** The whole of `reprise.yaml`: strict, every field with its default. */
 export const settingsSchema = z.strictObject({
   nodeId: name.default(DEFAULT_NODE_OPTIONS.nodeId).describe('Name of this node.'),
@@ -388,6 +395,7 @@ export const settingsSchema = z.strictObject({
     .default([])
     .describe("How requests get their domain: the first rule that fits; where none fits, the namespace's domain."),
   telemetry: telemetry.prefault({}).describe('Logs and metrics.'),
+  recording: recording.prefault({}).describe('What recordings of requests may hold.'),
 });
 
 /** `reprise.yaml` after parsing: units resolved, defaults filled in. */

@@ -65,6 +65,7 @@ function httpServer(config: Config, assembly: Assembly, telemetry: HostTelemetry
     bodyBytesMax: config.node.bodyBytesMax,
     idleTimeoutMs: config.node.modelTimeoutMs + IDLE_MARGIN_MS,
     describeConfig: () => described,
+    recordings: assembly.node.recordings,
     onInternalError: (error, requestId) => telemetry.failure('request failed', error, { requestId }),
     ...(config.identity.mode === 'local' && isLoopback(server.host) ? { allowedHosts: server.allowedHosts } : {}),
     ...(config.telemetry.metrics ? { metrics: () => telemetry.text() } : {}),

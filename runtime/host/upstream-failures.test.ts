@@ -199,6 +199,25 @@ describe('an upstream that nobody listens at', () => {
   });
 });
 
+describe('an upstream that fails again and again', () => {
+  it('is told by /readyz, which stays ready, until it answers', async () => {
+    const models = async (): Promise<{ status: number; state: string; detail: string }> => {
+      const reply = await server.get('/readyz');
+      const { parts } = reply.json<{ parts: readonly { name: string; state: string; detail: string }[] }>();
+      const { state = '', detail = '' } = parts.find(({ name }) => name === 'models') ?? {};
+      return { status: reply.status, state, detail };
+    };
+    expect(await models()).toMatchObject({ status: 200, state: 'ready' });
+    upstream.answer = (call) => void call.response.destroy();
+    for (let count = 0; count < 3; count += 1) await server.post(CHAT, chat(false));
+    expect(await models()).toMatchObject({ status: 200, state: 'degraded' });
+    expect((await models()).detail).toMatch(/^test: the last 3 calls failed \(model_unavailable\), for \d+ s$/);
+    upstream.answer = answerWith(says('Back.'));
+    await server.post(CHAT, chat(false));
+    expect(await models()).toMatchObject({ status: 200, state: 'ready' });
+  });
+});
+
 describe('a stream that breaks after its beginning', () => {
   const BREAKS: readonly { readonly name: string; readonly end: CallAnswer; readonly code: string }[] = [
     {

@@ -5,6 +5,7 @@ import type { Operation } from '../ports/model.ts';
 import type { Price } from '../ports/options.ts';
 import type { Outcome, UsageAccount } from '../ports/service.ts';
 import type { Counter, Histogram, Telemetry } from '../ports/telemetry.ts';
+import type { UpstreamHealth } from './upstream-health.ts';
 
 export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0 };
 
@@ -42,6 +43,7 @@ export interface Finished {
 /** One call to an upstream, however it ended. */
 export interface CalledModel {
   readonly operation: Operation;
+  readonly upstream: string;
   /** `ok`, `cancelled`, or an error's code. */
   readonly result: string;
   readonly ms: number;
@@ -86,6 +88,7 @@ export interface Totals {
 export class Accounting {
   readonly #clock: Clock;
   readonly #telemetry: Telemetry;
+  readonly #upstreams: UpstreamHealth | undefined;
   readonly #lines = new Map<string, Line>();
   readonly #savings = new Map<Operation, Savings>();
   #lastLine: Line | undefined;
@@ -99,9 +102,10 @@ export class Accounting {
     costSaved: 0,
   };
 
-  constructor(deps: { clock: Clock; telemetry: Telemetry }) {
+  constructor(deps: { clock: Clock; telemetry: Telemetry; upstreams?: UpstreamHealth }) {
     this.#clock = deps.clock;
     this.#telemetry = deps.telemetry;
+    this.#upstreams = deps.upstreams;
   }
 
   get byOutcome(): Readonly<Record<string, number>> {
@@ -144,7 +148,8 @@ export class Accounting {
   }
 
   modelCall(call: CalledModel): void {
-    const { operation, result, ms, billed, cost } = call;
+    const { operation, upstream, result, ms, billed, cost } = call;
+    this.#upstreams?.note(upstream, result, this.#clock.monotonicMs());
     this.totals.modelCalls += 1;
     this.totals.billed = addUsage(this.totals.billed, billed);
     this.totals.costBilled += cost;

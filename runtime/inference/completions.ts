@@ -9,6 +9,7 @@ import { NO_USAGE, costOf, servedOnly, type Accounting } from './accounting.ts';
 import type { Lookup, LookupHit, LookupMiss } from './lookup.ts';
 import type { LeadState, ModelCalls } from './model-calls.ts';
 import { signalOf, type Prepared } from './prepare.ts';
+import type { RecordNote } from './recorder.ts';
 import { calledStatus, converted, entryBody, entryEvents, flightBody, flightEvents, hitStatus } from './replies.ts';
 import type { StoreAnswers } from './store-answers.ts';
 import { one, watched, type StreamEnd } from './watched-stream.ts';
@@ -71,6 +72,7 @@ export class Completions {
     const whole = converted(() => entryBody(entry));
     if (whole === undefined) return undefined;
     const reply = { status, ...whole, usage };
+    prepared.recorded?.servedBy(entry);
     this.#finish(prepared, status, entry.usage, entry.cost);
     if (hit.found.stale) this.#refresh(prepared);
     return reply;
@@ -83,6 +85,7 @@ export class Completions {
     const events = converted(() => entryEvents(entry, prepared.facts.includeUsage));
     if (events === undefined) return undefined;
     const usage = servedOnly(entry.usage);
+    prepared.recorded?.servedBy(entry);
     if (hit.found.stale) this.#refresh(prepared);
     const finish = this.#finisher(
       prepared,
@@ -98,6 +101,7 @@ export class Completions {
     const answer = await flightBody(joined.participant, prepared.operation);
     const status = this.#flightStatus(prepared, joined, this.#deps.store.accepts(prepared, answer));
     const usage = this.#account(joined, answer.usage);
+    if (prepared.recorded !== undefined) this.#note(prepared.recorded, joined, answer.payload.byteLength);
     this.#finish(prepared, status, answer.usage, costOf(answer.usage, prepared.resolved.rule.price));
     return { status, contentType: answer.contentType, body: answer.body, usage };
   }
@@ -113,8 +117,10 @@ export class Completions {
       served = seen;
     });
     const finish = this.#finisher(prepared, status, () => served, cost);
-    const chunks = watched(events, (end) => {
+    const note = prepared.recorded;
+    const chunks = watched(note === undefined ? events : note.measured(events), (end) => {
       if (end !== 'whole') joined.participant.leave();
+      if (note !== undefined) this.#note(note, joined);
       finish(end);
     });
     return { status, chunks, usage };
@@ -192,7 +198,7 @@ export class Completions {
   #refresh(prepared: Prepared): void {
     if (prepared.controls.onlyIfCached === true || !this.#deps.store.wanted(prepared)) return;
     this.#deps.background('refresh', async () => {
-      const own: Prepared = { ...prepared, source: {} };
+      const own: Prepared = { ...prepared, source: {}, recorded: undefined };
       const state: LeadState = { found: undefined };
       const participant = await this.#deps.flights.join({
         flightId: this.#flightId(prepared),
@@ -203,7 +209,15 @@ export class Completions {
     });
   }
 
+  /** Tells a recording of an answer that a flight brought; `bytes`: absent where they were measured on the way. */
+  #note(note: RecordNote, { state, head }: Joined, bytes?: number): void {
+    if (state.found !== undefined) return note.servedBy(state.found.entry);
+    const modelMs = this.#deps.clock.wallMs() - head.calledAtMs;
+    note.followed(bytes, { firstTokenMs: modelMs, modelMs });
+  }
+
   #finish(prepared: Prepared, status: CacheStatus, served: Usage, cost: number): void {
+    prepared.recorded?.end({ outcome: status.outcome, detail: status.detail, served, cost });
     this.#deps.accounting.finish({
       operation: prepared.operation,
       outcome: status.outcome,
@@ -232,6 +246,7 @@ export class Completions {
   /** Counts a failure and passes it on. */
   #failed(prepared: Prepared, error: unknown): unknown {
     const cancelled = signalOf(prepared).aborted;
+    prepared.recorded?.fail(error, cancelled);
     this.#deps.accounting.fail(prepared.operation, prepared.startedAtMs, { error, cancelled });
     return error;
   }

@@ -15,6 +15,7 @@ import type { CredentialWatch } from './credential-watch.ts';
 import { inputItems, joinAnswer, splitAnswer, withItems, type EmbeddingItem } from './embedding-items.ts';
 import { ItemFlights } from './item-flights.ts';
 import { signalOf, type Prepared } from './prepare.ts';
+import type { RecordedEnd, Recorder } from './recorder.ts';
 import type { StoreAnswers } from './store-answers.ts';
 
 export interface EmbeddingsDeps {
@@ -26,6 +27,7 @@ export interface EmbeddingsDeps {
   readonly store: StoreAnswers;
   readonly accounting: Accounting;
   readonly credentials: CredentialWatch | undefined;
+  readonly recorder: Recorder | undefined;
   readonly background: (task: string, work: () => Promise<void>) => void;
 }
 
@@ -57,6 +59,7 @@ export class Embeddings {
 
   async infer(prepared: Prepared): Promise<InferenceReply> {
     const slots = this.#slots(prepared);
+    for (const slot of slots) slot.prepared.recorded = this.#deps.recorder?.begin(slot.prepared);
     try {
       const bypass = await this.#lookUp(prepared, slots);
       await this.#callForMisses(prepared, slots);
@@ -219,7 +222,14 @@ export class Embeddings {
       const modelMs = clock.monotonicMs() - startedAtMs;
       const billed = items.reduce((sum, item) => addUsage(sum, item.usage), NO_USAGE);
       const cost = costOf(billed, resolved.rule.price);
-      accounting.modelCall({ operation: 'embeddings', result: 'ok', ms: modelMs, billed, cost });
+      accounting.modelCall({
+        operation: 'embeddings',
+        upstream: resolved.upstream,
+        result: 'ok',
+        ms: modelMs,
+        billed,
+        cost,
+      });
       if (identity.credential !== undefined) credentials?.accepted(identity.credential, startedAtMs);
       // One task for the whole batch: the store queue bounds what waits.
       const stores = items.map((item, index) => this.#offer(slots[index]!, item, calledAtMs, modelMs));
@@ -230,7 +240,14 @@ export class Embeddings {
       const coded = toRepriseError(error);
       const result = signal.aborted ? 'cancelled' : coded.code;
       const ms = clock.monotonicMs() - startedAtMs;
-      accounting.modelCall({ operation: 'embeddings', result, ms, billed: NO_USAGE, cost: 0 });
+      accounting.modelCall({
+        operation: 'embeddings',
+        upstream: resolved.upstream,
+        result,
+        ms,
+        billed: NO_USAGE,
+        cost: 0,
+      });
       const status = 'status' in coded ? coded.status : undefined;
       if (identity.credential !== undefined && (status === 401 || status === 403))
         credentials?.rejected(identity.credential);
@@ -251,6 +268,7 @@ export class Embeddings {
       modelMs,
       firstTokenMs: modelMs,
     };
+    slot.prepared.recorded?.answered(answer.payload.byteLength, { firstTokenMs: modelMs, modelMs });
     return this.#deps.store.offer(slot.prepared, answer, undefined);
   }
 
@@ -289,17 +307,30 @@ export class Embeddings {
   #count(prepared: Prepared, slot: Slot, bypass: string): void {
     const usage = slot.item!.usage;
     const cost = costOf(usage, prepared.resolved.rule.price);
-    const base = { operation: prepared.operation, startedAtMs: prepared.startedAtMs, served: usage, cost };
-    if (slot.source === 'called') {
-      const outcome = bypass === '' ? 'miss' : 'bypass';
-      this.#deps.accounting.finish({ ...base, outcome, detail: bypass });
-    } else this.#deps.accounting.finish({ ...base, outcome: 'hit', detail: slot.source });
+    const isCalled = slot.source === 'called';
+    const outcome = isCalled ? (bypass === '' ? 'miss' : 'bypass') : 'hit';
+    const detail = isCalled ? bypass : slot.source;
+    noteEnd(slot, { outcome, detail, served: usage, cost });
+    const { operation, startedAtMs } = prepared;
+    this.#deps.accounting.finish({ operation, startedAtMs, served: usage, cost, outcome, detail });
   }
 
   #countFailure(prepared: Prepared, slots: readonly Slot[], error: unknown): void {
     const failure = { error, cancelled: signalOf(prepared).aborted };
-    for (const _slot of slots) this.#deps.accounting.fail(prepared.operation, prepared.startedAtMs, failure);
+    for (const slot of slots) {
+      slot.prepared.recorded?.fail(error, failure.cancelled);
+      this.#deps.accounting.fail(prepared.operation, prepared.startedAtMs, failure);
+    }
   }
+}
+
+/** Tells a recording how an item ended. */
+function noteEnd({ prepared, item, found }: Slot, end: RecordedEnd): void {
+  const note = prepared.recorded;
+  if (note === undefined) return;
+  if (found !== undefined) note.servedBy(found.entry);
+  else note.followed(item!.vectorJson.length, { firstTokenMs: 0, modelMs: 0 });
+  note.end(end);
 }
 
 /** The detail of a wholly cached batch: the least direct of its items'. */

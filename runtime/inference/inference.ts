@@ -29,6 +29,7 @@ import type { Invalidation } from './invalidation.ts';
 import type { Lookup } from './lookup.ts';
 import type { NodeState } from './node-state.ts';
 import type { Prepared, Preparer } from './prepare.ts';
+import type { Recorder } from './recorder.ts';
 import type { Refusals } from './refusals.ts';
 import { calledStatus, converted, entryBody, hitStatus } from './replies.ts';
 import { convertible } from './stream-assembly.ts';
@@ -49,6 +50,7 @@ export interface InferenceDeps {
   readonly models: ModelDirectory;
   readonly peek: (key: string) => Promise<Entry | undefined>;
   readonly status: NodeState;
+  readonly recorder: Recorder | undefined;
 }
 
 const PAIR_NEEDED = 'Name the entry, or both texts of the pair.';
@@ -206,7 +208,10 @@ export class Inference implements InferenceService {
   #prepare(request: InferenceRequest): Prepared {
     const startedAtMs = this.#deps.clock.monotonicMs();
     try {
-      return this.#deps.preparer.prepare(request);
+      const prepared = this.#deps.preparer.prepare(request);
+      // Embeddings are recorded item by item.
+      if (request.operation !== 'embeddings') prepared.recorded = this.#deps.recorder?.begin(prepared);
+      return prepared;
     } catch (error) {
       throw this.#refused(request.operation, startedAtMs, error);
     }

@@ -141,7 +141,10 @@ export class Lookup {
       const work = this.#decide(semantic, prepared, { options, fetched, explaining });
       const decision = await withinDeadline(work, this.#withVerifier(prepared, options), clock);
       if (decision === undefined) return { ...NOTHING, bypass: 'lookup-budget' };
-      if (!explaining) this.#deps.nearMisses?.note(prepared, decision.evidence);
+      if (!explaining) {
+        this.#deps.nearMisses?.note(prepared, decision.evidence);
+        prepared.recorded?.saw(decision.evidence, decision.embedding);
+      }
       const serves = observedBecause(prepared.namespace, prepared.domain()) === undefined;
       const hit = serves || explaining ? semanticHit(decision, fetched) : undefined;
       return { hit, bypass: bypassOf(decision), evidence: decision.evidence, embedding: decision.embedding };

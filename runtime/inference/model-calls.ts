@@ -106,6 +106,7 @@ export class ModelCalls {
         : await this.#unary(plan, sink, signal, timing);
       accounting.modelCall({
         operation: prepared.operation,
+        upstream: prepared.resolved.upstream,
         result: 'ok',
         ms: clock.monotonicMs() - timing.startedAtMs,
         billed: usage,
@@ -117,6 +118,7 @@ export class ModelCalls {
       const coded = toRepriseError(error);
       accounting.modelCall({
         operation: prepared.operation,
+        upstream: prepared.resolved.upstream,
         result: signal.aborted ? 'cancelled' : coded.code,
         ms: clock.monotonicMs() - timing.startedAtMs,
         billed: NO_USAGE,
@@ -183,6 +185,9 @@ export class ModelCalls {
     // A list of prompts brings that many times the choices.
     const choices = operation === 'chat.completions' ? facts.choices : undefined;
     const { usage, refusal, systemFingerprint } = summarizeAnswer(operation, kind, payload, choices);
+    const modelMs = this.#deps.clock.monotonicMs() - timing.startedAtMs;
+    const { calledAtMs, firstTokenMs } = timing;
+    plan.prepared.recorded?.answered(payload.byteLength, { firstTokenMs, modelMs });
     return {
       kind,
       contentType,
@@ -191,9 +196,9 @@ export class ModelCalls {
       usage,
       refusal,
       systemFingerprint,
-      calledAtMs: timing.calledAtMs,
-      modelMs: this.#deps.clock.monotonicMs() - timing.startedAtMs,
-      firstTokenMs: timing.firstTokenMs,
+      calledAtMs,
+      modelMs,
+      firstTokenMs,
     };
   }
 

@@ -19,6 +19,7 @@ import type { Random } from '../ports/random.ts';
 import type { CacheControls, Identity } from '../ports/service.ts';
 import type { Model, Operation } from '../ports/model.ts';
 import { Domains, type ChosenDomain } from './domains.ts';
+import type { RecordNote } from './recorder.ts';
 
 /** Where the signal is read from, late: making one costs more than a hit. */
 interface SignalSource {
@@ -53,6 +54,8 @@ export interface Prepared {
   readonly startedAtMs: number;
   /** The effective request; parsed again when the memo spared it. */
   readonly canonical: () => CanonicalRequest;
+  /** While a recording is under way: what it will say of this request. */
+  recorded: RecordNote | undefined;
 }
 
 /** The request's signal; one that is never aborted where it has none. */
@@ -159,6 +162,7 @@ export class Preparer {
       epoch: ledger.epoch,
       startedAtMs,
       canonical,
+      recorded: undefined,
     };
   }
 

@@ -58,6 +58,7 @@ export const DEFAULT_NODE_OPTIONS: NodeOptions = {
   domains: { default: DEFAULT_DOMAIN },
   domainRules: [],
   models: [],
+  recording: { texts: false },
   modelTimeoutMs: 600_000,
   bodyBytesMax: 8 * MIB,
   jsonDepthMax: 256,

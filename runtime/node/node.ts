@@ -12,11 +12,14 @@ import { Lookup } from '../inference/lookup.ts';
 import { ModelCalls } from '../inference/model-calls.ts';
 import { NearMisses } from '../inference/near-misses.ts';
 import { Preparer } from '../inference/prepare.ts';
+import { Recorder } from '../inference/recorder.ts';
 import { StoreAnswers } from '../inference/store-answers.ts';
 import type { NodeOptions } from '../ports/options.ts';
+import type { Recordings } from '../ports/recording.ts';
 import type { InferenceService } from '../ports/service.ts';
 import { Background } from './background.ts';
 import { coreParts, GRID_CALL_MS, type CoreParts, type NodePorts } from './parts.ts';
+import { UpstreamHealth } from '../inference/upstream-health.ts';
 import { NodeStatus } from './status.ts';
 
 export type { NodePorts } from './parts.ts';
@@ -27,6 +30,7 @@ export const LOCAL_EMBEDDER = 'embedder';
 /** One running node: the assembly that production and the simulator share. */
 export interface RepriseNode {
   readonly service: InferenceService;
+  readonly recordings: Recordings;
   /** Reads ledger and control state; resolves once tried, whether or not the grid answered. */
   start(): Promise<void>;
   /** Waits for background stores, bounded by `limitMs`. */
@@ -53,16 +57,20 @@ export function createNode(ports: NodePorts, options: NodeOptions): RepriseNode 
       deadlineMs: options.cache.storeDeadlineMs,
     },
   );
-  const status = new NodeStatus({ ...ports, ...core, queue }, options);
+  const upstreams = new UpstreamHealth();
+  const status = new NodeStatus({ ...ports, ...core, queue, upstreams }, options);
   const memory = new ExplainMemory(hash, { entriesMax: options.cache.explainEntriesMax });
-  const service = makeService(ports, options, { ...core, background, queue, status, memory });
+  const recorder = new Recorder(ports, { embedder: ports.embedder?.id ?? '', texts: options.recording.texts });
+  const service = makeService(ports, options, { ...core, background, queue, status, upstreams, memory, recorder });
   return {
     service,
+    recordings: recorder,
     start: () => startNode(ports, core),
     async drain(limitMs) {
       await queue.drain(clock.monotonicMs() + limitMs);
     },
     async stop() {
+      recorder.stop();
       await core.ledger.stop();
       core.flights.stop();
       await core.semantic?.stop();
@@ -77,18 +85,20 @@ interface ServiceParts extends CoreParts {
   readonly background: Background;
   readonly queue: StoreQueue;
   readonly status: NodeStatus;
+  readonly upstreams: UpstreamHealth;
   readonly memory: ExplainMemory;
+  readonly recorder: Recorder;
 }
 
 function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts): InferenceService {
   const { clock, random, hash, telemetry, credentials } = ports;
-  const { grid, ledger, tiers, semantic, flights, memory } = parts;
+  const { grid, ledger, tiers, semantic, flights, memory, recorder } = parts;
   const { cache } = options;
   const background = parts.background.run;
   const models = ports.models(
     semantic === undefined ? undefined : new LocalEmbeddingModel(semantic, ports.embedder!.id),
   );
-  const accounting = new Accounting({ clock, telemetry });
+  const accounting = new Accounting({ clock, telemetry, upstreams: parts.upstreams });
   const store = new StoreAnswers(
     { clock, ledger, tiers, queue: parts.queue, semantic, explain: memory, telemetry },
     { nodeId: options.nodeId, entryBytesMax: cache.entryBytesMax },
@@ -114,7 +124,7 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
       lookup,
       completions: new Completions({ clock, telemetry, ledger, lookup, flights, calls, store, accounting, background }),
       embeddings: new Embeddings(
-        { clock, hash, telemetry, ledger, tiers, store, accounting, credentials, background },
+        { clock, hash, telemetry, ledger, tiers, store, accounting, credentials, recorder, background },
         budgets,
       ),
       invalidation: new Invalidation(
@@ -136,6 +146,7 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
       models,
       peek: (key) => tiers.peek(key, { deadlineAtMs: clock.monotonicMs() + GRID_CALL_MS }),
       status: parts.status,
+      recorder,
     },
     { timeoutMs: cache.storeDeadlineMs },
   );

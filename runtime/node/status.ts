@@ -2,9 +2,10 @@ import type { StoreQueue } from '../cache/store-queue.ts';
 import type { NodeOptions } from '../ports/options.ts';
 import type { Readiness, ReadinessPart } from '../ports/service.ts';
 import type { NodeState, OwnStats } from '../inference/node-state.ts';
+import type { UpstreamHealth } from '../inference/upstream-health.ts';
 import type { CoreParts, NodePorts } from './parts.ts';
 
-type Parts = NodePorts & CoreParts & { readonly queue: StoreQueue };
+type Parts = NodePorts & CoreParts & { readonly queue: StoreQueue; readonly upstreams: UpstreamHealth };
 const SIZE_MS = 1_000;
 
 /** What a node tells of itself: stats, readiness, gauges. */
@@ -52,6 +53,7 @@ export class NodeStatus implements NodeState {
         detail: confirmed ? 'confirmed' : 'not confirmed within the staleness bound; strict namespaces serve no hits',
       },
       this.#semantic(),
+      this.#models(),
     ];
     return { ready: parts.every((part) => part.state !== 'failed'), parts };
   }
@@ -80,6 +82,19 @@ export class NodeStatus implements NodeState {
     const { evictions } = localGrid.stats('entries');
     telemetry.counter('reprise_grid_evictions_total', 'entries').add(evictions - this.#evictionsSeen);
     this.#evictionsSeen = evictions;
+  }
+
+  /** A node whose upstreams are down still serves what it has: that is no reason to take it out. */
+  #models(): ReadinessPart {
+    const { upstreams, clock } = this.#parts;
+    const { failing } = upstreams;
+    if (failing.length === 0) return { name: 'models', state: 'ready', detail: 'no upstream is known to fail' };
+    const nowMs = clock.monotonicMs();
+    const told = failing.map(({ upstream, code, failures, sinceMs }) => {
+      const seconds = Math.round((nowMs - sinceMs) / 1_000);
+      return `${upstream}: the last ${failures} calls failed (${code}), for ${seconds} s`;
+    });
+    return { name: 'models', state: 'degraded', detail: told.join('; ') };
   }
 
   #semantic(): ReadinessPart {

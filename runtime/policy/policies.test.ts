@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Adaptive } from './adaptive.ts';
 import type { EvictionPolicy, Resident } from './eviction-policy.ts';
-import { makePolicy, POLICIES, type PolicyName } from './policies.ts';
+import { makePolicy, POLICY_NAMES, type PolicyName } from './policies.ts';
 
 type Step =
   | { readonly act: 'ask'; readonly key: string; readonly bytes: number }
@@ -157,12 +158,67 @@ class SieveModel extends Model {
   }
 }
 
-const MODELS: Readonly<Record<PolicyName, () => Model>> = {
+class FifoModel extends Model {
+  touch(): void {
+    // An access changes nothing.
+  }
+
+  victim(keep: ModelItem | undefined): ModelItem {
+    return this.items.findLast((item) => item !== keep) as ModelItem;
+  }
+}
+
+class LfuModel extends Model {
+  readonly counts = new Map<ModelItem, number>();
+  /** When an item came to its count. */
+  readonly since = new Map<ModelItem, number>();
+  #now = 0;
+
+  touch(item: ModelItem): void {
+    this.#now += 1;
+    this.counts.set(item, this.count(item) + 1);
+    this.since.set(item, this.#now);
+  }
+
+  victim(keep: ModelItem | undefined): ModelItem {
+    const others = this.items.filter((item) => item !== keep).toReversed();
+    return others.reduce((least, item) => {
+      const difference = this.count(item) - this.count(least) || this.rank(item) - this.rank(least);
+      return difference < 0 ? item : least;
+    });
+  }
+
+  count(item: ModelItem): number {
+    return this.counts.get(item) ?? 1;
+  }
+
+  rank(item: ModelItem): number {
+    return this.since.get(item) ?? -this.items.indexOf(item) - 1e9;
+  }
+}
+
+const MODELS: Readonly<Partial<Record<PolicyName, () => Model>>> = {
   lru: () => new LruModel(),
+  fifo: () => new FifoModel(),
+  lfu: () => new LfuModel(),
   sieve: () => new SieveModel(),
+  'prefix-lru': () => new LruModel(),
 };
 
-const NAMES = Object.keys(POLICIES) as PolicyName[];
+const NAMES = POLICY_NAMES;
+
+const numbers = (count: number, of: (at: number) => number): string[] =>
+  Array.from({ length: count }, (_, at) => String(of(at)));
+
+/** Traces that hurt, with the hits that any policy has at a bound of 50. */
+const ADVERSARIES: readonly (readonly [keys: readonly string[], hitsMin: number])[] = [
+  [numbers(2_000, (at) => at), 0],
+  [numbers(2_000, (at) => at % 60), 0],
+  [numbers(2_000, (at) => at % 40), 1_960],
+  [numbers(2_000, (at) => Math.abs(((at + 100) % 200) - 100)), 0],
+  // Each key twice in a row: what came last is there when it is asked for again.
+  [numbers(2_000, (at) => Math.floor(at / 2)), 1_000],
+];
 
 describe.each(NAMES)('policy %s', (name) => {
   it('never holds more than its bound, and exactly what its owner holds', () => {
@@ -180,19 +236,41 @@ describe.each(NAMES)('policy %s', (name) => {
     );
   });
 
-  it('keeps what its naive model keeps after each step', () => {
+  it('does the same for the same steps', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
-        const owner = new Owner(makePolicy(name, BYTES_MAX));
-        const model = MODELS[name]();
+        const [first, second] = [new Owner(makePolicy(name, BYTES_MAX)), new Owner(makePolicy(name, BYTES_MAX))];
         for (const next of steps) {
-          owner.run(next);
-          model.run(next);
-          expect([...owner.residents.keys()].toSorted()).toEqual(model.keys());
+          first.run(next);
+          second.run(next);
         }
+        expect([...first.residents.keys()]).toEqual([...second.residents.keys()]);
       }),
-      { numRuns: 100 },
+      { numRuns: 30 },
     );
+  });
+
+  it('holds any number of keys without bytes, and still turns out the others', () => {
+    const owner = new Owner(makePolicy(name, 4));
+    for (let at = 0; at < 500; at += 1) {
+      owner.run({ act: 'ask', key: `empty-${at % 50}`, bytes: 0 });
+      owner.run({ act: 'ask', key: `full-${at}`, bytes: 1 });
+      expect(owner.policy.bytes).toBeLessThanOrEqual(4);
+    }
+    expect(owner.policy.size).toBeLessThanOrEqual(54);
+  });
+
+  it('gets past a scan, a loop, a zigzag and bursts with no more than its bound, and hits what it must', () => {
+    for (const [keys, hitsMin] of ADVERSARIES) {
+      const owner = new Owner(makePolicy(name, 50));
+      let hits = 0;
+      for (const asked of keys) {
+        if (owner.residents.has(asked)) hits += 1;
+        owner.run({ act: 'ask', key: asked, bytes: 1 });
+        expect(owner.policy.size).toBeLessThanOrEqual(50);
+      }
+      expect(hits).toBeGreaterThanOrEqual(hitsMin);
+    }
   });
 
   it('refuses a key that is larger than the bound, without victims', () => {
@@ -214,6 +292,23 @@ describe.each(NAMES)('policy %s', (name) => {
     const { resident } = policy.insert('a', 1);
     policy.remove(resident as Resident);
     expect(() => policy.remove(resident as Resident)).toThrow('Reprise bug');
+  });
+});
+
+describe.each(Object.entries(MODELS))('policy %s', (name, makeModel) => {
+  it('keeps what its naive model keeps after each step', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
+        const owner = new Owner(makePolicy(name as PolicyName, BYTES_MAX));
+        const model = makeModel();
+        for (const next of steps) {
+          owner.run(next);
+          model.run(next);
+          expect([...owner.residents.keys()].toSorted()).toEqual(model.keys());
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 });
 
@@ -250,5 +345,76 @@ describe('makePolicy', () => {
   it('takes a factory as well as a name', () => {
     const made = makePolicy('lru', 7);
     expect(makePolicy(() => made, 9)).toBe(made);
+  });
+});
+
+describe('policies that resist a loop', () => {
+  it.each(['lirs', 'w-tinylfu-fixed', 'adaptive'] as const)('%s hits half of what the best could', (name) => {
+    const owner = new Owner(makePolicy(name, 100));
+    let hits = 0;
+    for (let at = 0; at < 20_000; at += 1) {
+      if (owner.residents.has(String(at % 200))) hits += 1;
+      owner.run({ act: 'ask', key: String(at % 200), bytes: 1 });
+    }
+    expect(hits).toBeGreaterThan(5_000);
+  });
+});
+
+describe('policy adaptive', () => {
+  it('follows LRU on a zigzag, where all others forget what comes next', () => {
+    const hitsOf = (name: PolicyName): number => {
+      const owner = new Owner(makePolicy(name, 300));
+      let hits = 0;
+      for (let at = 0; at < 40_000; at += 1) {
+        const asked = String(Math.abs(((at + 1_000) % 2_000) - 1_000));
+        if (owner.residents.has(asked)) hits += 1;
+        owner.run({ act: 'ask', key: asked, bytes: 1 });
+      }
+      return hits;
+    };
+    expect(hitsOf('adaptive')).toBeGreaterThan(hitsOf('lru') - 400);
+  });
+
+  it('loses no resident when another policy comes in force', () => {
+    const policy = new Adaptive<string>(100);
+    const residents = new Map<string, Resident>();
+    for (let at = 0; at < 20_000; at += 1) {
+      // A loop, then a zigzag.
+      const asked = String(at < 5_000 ? at % 130 : Math.abs(((at + 400) % 800) - 400));
+      const { changes, size } = policy;
+      const resident = residents.get(asked);
+      if (resident !== undefined) {
+        policy.touch(resident);
+        expect(policy.size).toBe(size);
+        continue;
+      }
+      const admission = policy.insert(asked, 1);
+      for (const victim of admission.victims) residents.delete(victim.key);
+      if (admission.resident !== undefined) residents.set(asked, admission.resident);
+      if (policy.changes > changes) expect(policy.size).toBe(size === 100 ? 100 : size + 1);
+      expect(policy.size).toBe(residents.size);
+    }
+    expect(policy.changes).toBeGreaterThan(0);
+  });
+});
+
+describe('policy prefix-lru', () => {
+  it('turns out the end of a chain before its beginning', () => {
+    const policy = makePolicy('prefix-lru', 4);
+    policy.insert('a1', 1);
+    policy.insert('a2', 1, { parent: 'a1' });
+    policy.insert('a3', 1, { parent: 'a2' });
+    policy.insert('b1', 1);
+    expect(policy.insert('b2', 1, { parent: 'b1' }).victims.map((victim) => victim.key)).toEqual(['a3']);
+    expect(policy.insert('b3', 1, { parent: 'b2' }).victims.map((victim) => victim.key)).toEqual(['a2']);
+  });
+});
+
+describe.each(['gdsf', 'inference-cost'] as const)('policy %s', (name) => {
+  it('keeps what is dear for its bytes', () => {
+    const policy = makePolicy(name, 10);
+    policy.insert('dear', 5, { cost: 100 });
+    policy.insert('cheap', 5, { cost: 1 });
+    expect(policy.insert('other', 5, { cost: 10 }).victims.map((victim) => victim.key)).toEqual(['cheap']);
   });
 });

@@ -65,6 +65,7 @@ export const METRICS = {
   reprise_semantic_decisions_total: counter('Decisions on a semantic candidate, by verdict.', 'verdict'),
   reprise_semantic_vetoes_total: counter('Vetoes by guard.', 'guard'),
   reprise_semantic_near_misses_total: counter('Candidates offered to the near-miss log, by result.', 'result'),
+  reprise_recorded_requests_total: counter('Requests of recordings, by result.', 'result'),
   reprise_verifications_total: counter('Second opinions asked of the verifier, by result.', 'result'),
   reprise_verifier_seconds: seconds('Time of one second opinion.'),
   reprise_calibration_in_force: gauge('1 when semantic parameters fitted to the embedder in use are loaded.'),

@@ -176,6 +176,8 @@ export interface NodeOptions {
   /** Parameters fitted to the embedder in use; absent: probabilities aren't calibrated. */
   readonly calibration?: Calibration;
   readonly models: readonly ModelRule[];
+  /** What recordings may hold beside hashes and counts. */
+  readonly recording: { readonly texts: boolean };
   readonly modelTimeoutMs: number;
   readonly bodyBytesMax: number;
   readonly jsonDepthMax: number;

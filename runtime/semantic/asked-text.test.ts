@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldText, lightFold, normaliseAskedText, spellingDiffers } from './asked-text.ts';
+import { foldText, lightFold, normaliseAskedText, sameFold, spellingDiffers } from './asked-text.ts';
 
 describe('normaliseAskedText', () => {
   it('trims and makes any lone space a plain one', () => {
@@ -109,5 +109,30 @@ describe('lightFold', () => {
     expect(lightFold('a \u2200 b')).not.toBe(lightFold('a \u2203 b'));
     expect(lightFold('ano')).not.toBe(lightFold('a\u00f1o'));
     expect(lightFold('a   b')).not.toBe(lightFold('a b'));
+  });
+});
+
+describe('sameFold', () => {
+  const anyText = fc.oneof(
+    fc.string(),
+    fc.string({ unit: fc.constantFrom('a', 'A', 'b', '1', ' ', '.', 'é', 'É', '’', '\u0301', 'ﬁ', 'f', 'i') }),
+  );
+
+  it('says what comparing the folds says', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (a, b) => {
+        expect(sameFold(a, b)).toBe(foldText(a) === foldText(b));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    ['Turn it on!', 'turn it on', true],
+    ['Où est-ce?', 'ou est ce', true],
+    ['room 4', 'room 5', false],
+    ['', '…', true],
+  ])('%j and %j: %j', (a, b, same) => {
+    expect(sameFold(a, b)).toBe(same);
   });
 });

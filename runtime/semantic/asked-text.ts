@@ -17,6 +17,36 @@ export function foldText(text: string): string {
   return text.normalize('NFKD').replace(MARKS, '').replace(NOT_WORD, '').toLowerCase();
 }
 
+/** True when two texts have one `foldText`. Texts of plain letters are compared as they stand, and most differ early. */
+export function sameFold(a: string, b: string): boolean {
+  let atA = 0;
+  let atB = 0;
+  for (;;) {
+    while (atA < a.length && foldedCode(a.charCodeAt(atA)) === SKIPPED) atA += 1;
+    while (atB < b.length && foldedCode(b.charCodeAt(atB)) === SKIPPED) atB += 1;
+    const codeA = atA < a.length ? foldedCode(a.charCodeAt(atA)) : ENDED;
+    const codeB = atB < b.length ? foldedCode(b.charCodeAt(atB)) : ENDED;
+    if (codeA === FOREIGN || codeB === FOREIGN) return foldText(a) === foldText(b);
+    if (codeA !== codeB) return false;
+    if (codeA === ENDED) return true;
+    atA += 1;
+    atB += 1;
+  }
+}
+
+const ENDED = -3;
+const FOREIGN = -2;
+const SKIPPED = -1;
+const ASCII_END = 128;
+const SMALL_BIT = 32;
+
+/** Code of a letter or digit in lower case; what else is plain is skipped. */
+function foldedCode(code: number): number {
+  if (code >= ASCII_END) return FOREIGN;
+  if ((code >= 48 && code <= 57) || (code >= 97 && code <= 122)) return code;
+  return code >= 65 && code <= 90 ? code + SMALL_BIT : SKIPPED;
+}
+
 const SPACE_BETWEEN = /(?<!\s) (?!\s)/gu;
 const DOUBLE_SPACE = /(?<!\s) {2}(?!\s)/gu;
 /** Something is quoted, or white space is spoken of: then even two spaces may be meant. Elsewhere they are mistyped. */

@@ -1,16 +1,12 @@
-import { foldText, lightFold, spellingDiffers } from './asked-text.ts';
+import { lightFold, sameFold, spellingDiffers } from './asked-text.ts';
 import type { Equivalence } from './equivalence.ts';
 import type { Features } from './features.ts';
 import { unknownTo, vetoesOf } from './guards/guards.ts';
 import type { DomainLexicon } from './lexicons/domain-lexicon.ts';
+import type { PairSide } from './pair-side.ts';
 import { signalsOf } from './signals.ts';
 
-/** One text of a pair. */
-export interface PairSide {
-  /** As `normaliseAskedText` leaves it. */
-  readonly text: string;
-  readonly features: Features;
-}
+export type { PairSide };
 
 /** What a pair is held against. */
 export interface PairPolicy {
@@ -87,7 +83,7 @@ function vetoesOfPair(
   const vetoes = vetoesOf(policy.guards, asked.features, stored.features, policy.lexicon);
   if (stored.text === asked.text) return { vetoes, blind: false };
   const sameVector = similarity >= BLIND_SIMILARITY;
-  const sameLetters = foldText(stored.text) === foldText(asked.text);
+  const sameLetters = sameFold(stored.text, asked.text);
   const blind = sameVector && !sameLetters;
   const unseen = sameLetters ? spellingDiffers(stored.text, asked.text) : sameVector;
   if (unseen || (sameVector && lightFold(stored.text) !== lightFold(asked.text))) {

@@ -1,4 +1,4 @@
-import { isIdentifier } from './guards/codes.ts';
+import type { Features } from './feature-set.ts';
 import { isDependent } from './guards/ellipsis.ts';
 import { languageOf } from './guards/language.ts';
 import { extractNegations, isContractedNot } from './guards/negation.ts';
@@ -7,44 +7,16 @@ import { extractNumbers } from './guards/numbers.ts';
 import { extractQuestions } from './guards/questions.ts';
 import { extractSymbols } from './guards/symbols.ts';
 import { extractTenses } from './guards/tense.ts';
-import { tokenise } from './guards/tokens.ts';
+import { beforeApostrophe, tokenise } from './guards/tokens.ts';
 import type { Token } from './guards/tokens.ts';
 import { unitNamed } from './guards/units.ts';
-import { stem } from './guards/word-match.ts';
-import { COURTESY_WORDS, FUNCTION_WORDS, STRONG_QUESTION_WORDS } from './lexicons/grammar.ts';
+import { wordInfo } from './guards/word-info.ts';
+import { FUNCTION_WORDS, STRONG_QUESTION_WORDS } from './lexicons/grammar.ts';
+
+export type { Features } from './feature-set.ts';
 
 /** Raised with every change of what is extracted or of how it is read: features of two versions are never compared. */
-export const FEATURE_VERSION = 3;
-
-/** What the guards know of a text; extracted once and stored with its vector. */
-export interface Features {
-  /** Canonical quantities, dates and times, sorted. */
-  readonly numbers: readonly string[];
-  /** What the text denies, sorted. */
-  readonly negations: readonly string[];
-  /**
-   * The words in order, lower case, without possessives and inner hyphens: `^word` for one whose capital marks a name, `=quantity` for a
-   * number, `,` and `.` for the ends of phrases and sentences, symbols as they are.
-   */
-  readonly words: readonly string[];
-  /** Operators and signs, in order. */
-  readonly symbols: readonly string[];
-  /** What is asked for, sorted: as in `extractQuestions`. */
-  readonly questions: readonly string[];
-  /** Times of the verbs, sorted: as in `extractTenses`. */
-  readonly tenses: readonly string[];
-  /** The text has a meaning only after another one. */
-  readonly dependent: boolean;
-  /** Language of the words: as in `languageOf`. */
-  readonly language: string;
-  /** Of each word its stem (as in `stem`); empty for numbers and the ends of phrases. Not stored: made from the words. */
-  readonly stems: readonly string[];
-  /**
-   * Of each word its kind: `w` a word of meaning, `n` a name, `i` an identifier, `f` grammar, `c` courtesy, `s` a sign, `#` a number, `,` the
-   * end of a phrase. Not stored: made from the words.
-   */
-  readonly kinds: readonly string[];
-}
+export const FEATURE_VERSION = 4;
 
 /** The features of a text. Total: any string has some. */
 export function extractFeatures(text: string): Features {
@@ -99,28 +71,17 @@ export function parseFeatures(serialised: string): Features | undefined {
 }
 
 function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  if (!Array.isArray(value)) return false;
+  for (const item of value as unknown[]) if (typeof item !== 'string') return false;
+  return true;
 }
 
 function stemOf(word: string): string {
-  if (word === ',' || word === '.' || word.startsWith('=')) return '';
-  return stem(word.length > 1 && word.startsWith('^') ? word.slice(1) : word);
+  return wordInfo(word).stem;
 }
 
-const LETTERS = /^[a-z]+$/;
-
 function kindOf(word: string): string {
-  if (word === ',' || word === '.') return ',';
-  if (word.startsWith('=') && word.length > 1) return '#';
-  const named = word.length > 1 && word.startsWith('^');
-  const bare = named ? word.slice(1) : word;
-  if (COURTESY_WORDS.has(bare)) return 'c';
-  if (FUNCTION_WORDS.has(bare)) return named && (bare === 'us' || bare === 'it') ? 'n' : 'f';
-  if (!LETTERS.test(bare)) {
-    if (!/[\p{L}\p{N}]/u.test(bare)) return 's';
-    if (isIdentifier(bare)) return 'i';
-  }
-  return named ? 'n' : 'w';
+  return wordInfo(word).kind;
 }
 
 /** Where a word stands: among capitals that say nothing, in a span of code. */
@@ -172,7 +133,7 @@ function markOf(token: Token, place: Place): string {
 /** A capital inside a word, or one at its start where no sentence begins. */
 function isName(token: Token, shouting: boolean): boolean {
   if (shouting || token.raw === token.lower || token.lower === 'i' || token.lower.startsWith("i'")) return false;
-  if (/^.[^\p{Lu}]*\p{Lu}/u.test(token.raw.replace(/['’].*$/u, ''))) return true;
+  if (/^.[^\p{Lu}]*\p{Lu}/u.test(beforeApostrophe(token.raw))) return true;
   return !token.first && /^\p{Lu}/u.test(token.raw);
 }
 

@@ -2,16 +2,13 @@ import type { CandidateEvidence, GuardVerdict } from '../ports/service.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { CellMatch } from './cell.ts';
 import { BLIND_VETO, decidePair, type PairVerdict } from './decide.ts';
-import type { Features } from './features.ts';
 import { GUARD_NAMES, GUARDS } from './guards/guards.ts';
+import type { PairSide } from './pair-side.ts';
 import type { DomainPolicy } from './policies.ts';
 import { decodeVectorText } from './vector-record.ts';
 
 /** What candidates are held against. */
-export interface Asked {
-  /** Normalised. */
-  readonly text: string;
-  readonly features: Features;
+export interface Asked extends PairSide {
   /** A pair must pass every one of them. */
   readonly policies: readonly DomainPolicy[];
   /** Raises every policy's similarity threshold; 0: changes nothing. */
@@ -107,11 +104,11 @@ export class Judgement {
   }
 
   /** The verdict of the first policy that refuses, with the vetoes of all and the lowest probability. */
-  #decide(stored: { readonly text: string; readonly features: Features }, similarity: number): PairVerdict {
-    const { text, features, explaining } = this.#asked;
+  #decide(stored: PairSide, similarity: number): PairVerdict {
+    const { explaining } = this.#asked;
     let decision: PairVerdict | undefined;
     for (const policy of this.#policies) {
-      const next = decidePair(policy, { text, features }, stored, similarity, { evidence: explaining });
+      const next = decidePair(policy, this.#asked, stored, similarity, { evidence: explaining });
       decision = decision === undefined ? next : bothOf(decision, next);
       if (!decision.serve && !explaining) break;
     }

@@ -14,10 +14,10 @@ import { normaliseAskedText } from './asked-text.ts';
 import { CellDirectory } from './cell-directory.ts';
 import type { CellMatch } from './cell.ts';
 import { EmbedQueue } from './embed-queue.ts';
-import { extractFeatures } from './features.ts';
 import { Judgement, type Candidate } from './judgement.ts';
 import { LshCoder } from './lsh.ts';
 import type { DomainPolicy } from './policies.ts';
+import { pairSide } from './pair-side.ts';
 import { ScopeTable } from './scope-table.ts';
 import { encodeVectorRecord } from './vector-record.ts';
 import { Verification } from './verification.ts';
@@ -140,7 +140,7 @@ export class SemanticMatcher {
     if (embedded.truncated) return { ...skip('window'), embedding: embedded };
     const matches = await this.#candidates(query.scope, embedded, options);
     if (matches === undefined) return { ...skip('budget'), embedding: embedded };
-    return { ...(await this.#judge({ query, text, matches, hooks, options })), embedding: embedded };
+    return { ...(await this.#judge({ query, text, embedded, matches, hooks, options })), embedding: embedded };
   }
 
   /**
@@ -233,13 +233,14 @@ export class SemanticMatcher {
   async #judge(input: {
     query: SemanticQuery;
     text: string;
+    embedded: Embedding;
     matches: readonly CellMatch[];
     hooks: SemanticHooks;
     options: CallOptions;
   }): Promise<SemanticDecision> {
-    const { query, text, matches, hooks, options } = input;
+    const { query, text, embedded, matches, hooks, options } = input;
     const { policies, thresholdMin = 0, explaining = false } = query;
-    const asked = { text, features: extractFeatures(text), policies, thresholdMin, explaining };
+    const asked = { ...pairSide(text, embedded.wordVectors), policies, thresholdMin, explaining };
     const judgement = new Judgement(this.#deps.telemetry, asked);
     const verification = new Verification(this.#deps, this.#options.verifier, { asked, options });
     let served: { readonly entry: Entry; readonly candidate: Candidate } | undefined;
@@ -298,16 +299,9 @@ export class SemanticMatcher {
     assert(scope !== '', 'only a text with a scope is remembered');
     const ttlMs = expiresAtMs - clock.wallMs();
     if (!(ttlMs > 0)) throw new RepriseError('entry_not_found', 'The entry has expired already.');
-    const features = extractFeatures(text);
-    const value = encodeVectorRecord({
-      scope,
-      key,
-      embedderId: embedder.id,
-      expiresAtMs,
-      text,
-      features,
-      vector: embedding.vector,
-    });
+    const side = pairSide(text, embedding.wordVectors);
+    const { vector } = embedding;
+    const value = encodeVectorRecord({ scope, key, embedderId: embedder.id, expiresAtMs, ...side, vector });
     const { code } = this.#coder.code(embedding.vector);
     const item = { key, value, attributes: { scope, code } };
     await grid.set('vectors', Number.isFinite(ttlMs) ? { ...item, ttlMs } : item, options);

@@ -1,6 +1,7 @@
 import { align, alignedSide, piecesShared } from './alignment.ts';
 import type { AlignedSide } from './alignment.ts';
-import type { PairSide } from './decide.ts';
+import { contextMatch } from './context-match.ts';
+import type { PairSide } from './pair-side.ts';
 import type { Features } from './features.ts';
 import { antonymConflict } from './guards/antonyms.ts';
 import { negationConflict } from './guards/negation.ts';
@@ -29,6 +30,14 @@ interface Prepared {
   stems?: ReadonlySet<string>;
 }
 
+const raising = [
+  'similarity',
+  'worst-word-poorer',
+  'worst-word-richer',
+  'mean-word-poorer',
+  'mean-word-richer',
+] as const;
+
 const lowering = [
   'unmatched-share-poorer',
   'unmatched-share-richer',
@@ -43,6 +52,8 @@ const lowering = [
   'inversions',
   'exchange',
   'addition',
+  'exchange-apart',
+  'addition-apart',
   'pieces-apart',
   'length-apart',
   'numbers-conflict',
@@ -62,7 +73,7 @@ const lowering = [
 
 /** Every signal, in the order of `Signals`. */
 export const SIGNALS: readonly SignalDefinition[] = [
-  { name: 'similarity', direction: 'raises' },
+  ...raising.map((name): SignalDefinition => ({ name, direction: 'raises' })),
   ...lowering.map((name): SignalDefinition => ({ name, direction: 'lowers' })),
 ];
 
@@ -81,10 +92,15 @@ export function signalsOf(a: PairSide, b: PairSide, similarity: number, context:
   const one = prepare(a.features, rarity);
   const two = prepare(b.features, rarity);
   const alignment = align(one, two, lexicon);
+  const match = contextMatch({ ...one, sketch: a.sketch }, { ...two, sketch: b.sketch });
   const { contentCount: lengthA } = one.side;
   const { contentCount: lengthB } = two.side;
   return Float64Array.of(
     similarity,
+    match.worstPoorer,
+    match.worstRicher,
+    match.meanPoorer,
+    match.meanRicher,
     alignment.sharePoorer,
     alignment.shareRicher,
     Math.sqrt(alignment.bitsPoorer),
@@ -98,6 +114,8 @@ export function signalsOf(a: PairSide, b: PairSide, similarity: number, context:
     alignment.inversions,
     alignment.exchange,
     alignment.addition,
+    alignment.exchange * (1 - match.worstPoorer),
+    alignment.addition * (1 - match.worstPoorer),
     1 - piecesShared(one.side, two.side),
     Math.log((Math.max(lengthA, lengthB) + 1) / (Math.min(lengthA, lengthB) + 1)),
     bounded(numberConflict(a.features, b.features)),

@@ -2,6 +2,8 @@ import type { Embedding } from '../ports/embedder.ts';
 
 /** What a cached embedding costs beside its vector and text: map slot, objects, array headers. */
 const OVERHEAD_BYTES = 256;
+/** What one word of a cached embedding costs beside its vector. */
+const WORD_BYTES = 40;
 
 /** Embeddings by text, least recently used first out; its bytes never exceed the bound. */
 export class VectorCache {
@@ -56,5 +58,7 @@ export class VectorCache {
 }
 
 function cost(text: string, embedding: Embedding): number {
-  return OVERHEAD_BYTES + text.length * 2 + embedding.vector.byteLength;
+  const { vector, wordVectors } = embedding;
+  const ofWords = wordVectors === undefined ? 0 : wordVectors.vectors.length + wordVectors.words.length * WORD_BYTES;
+  return OVERHEAD_BYTES + text.length * 2 + vector.byteLength + ofWords;
 }

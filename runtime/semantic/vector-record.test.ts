@@ -25,6 +25,15 @@ describe('vector record', () => {
     expect(decodeVectorText(bytes)).toEqual({ text, features });
   });
 
+  it('gives back the sketch, from the middle of a larger buffer too', () => {
+    const sketch = { places: Uint8Array.of(0, 255), vectors: Int8Array.of(1, -2, 127, -127, 0, 5) };
+    const bytes = encodeVectorRecord({ ...record(), sketch });
+    const larger = new Uint8Array(bytes.length + 7);
+    larger.set(bytes, 3);
+    expect(decodeVectorText(larger.subarray(3, 3 + bytes.length))?.sketch).toEqual(sketch);
+    expect(decodeVectorHead(bytes)?.vector).toEqual(record().vector);
+  });
+
   it('keeps an expiry of never, and any text without lone surrogates', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
@@ -52,14 +61,16 @@ describe('vector record', () => {
   });
 
   it('is undefined for every cut', () => {
-    const bytes = encodeVectorRecord(record());
+    const sketch = { places: Uint8Array.of(3), vectors: Int8Array.of(1, -2) };
+    const bytes = encodeVectorRecord({ ...record(), sketch });
     for (let length = 0; length < bytes.length; length += 1) {
       expect(decodeVectorHead(bytes.subarray(0, length))).toBeUndefined();
     }
   });
 
   it('never throws, whatever the bytes', () => {
-    const bytes = encodeVectorRecord(record());
+    const sketch = { places: Uint8Array.of(3, 4), vectors: Int8Array.of(1, -2) };
+    const bytes = encodeVectorRecord({ ...record(), sketch });
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 0, max: 255 }), (at, value) => {
         const changed = bytes.slice();

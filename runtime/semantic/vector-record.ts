@@ -1,10 +1,12 @@
 import { FEATURE_VERSION, parseFeatures, serialiseFeatures } from './features.ts';
 import type { Features } from './features.ts';
+import type { Sketch } from './sketch.ts';
 
 /**
- * One stored vector with what the guards need. Layout 1, little-endian:
+ * One stored vector with what the guards need. Layout 2, little-endian:
  * `u8` layout · `u8` feature version · `f64` expiry (wall clock, milliseconds; Infinity: never) · then, each a `u32` length
- * and UTF-8 bytes: scope, key, embedder id, text, features · `u32` dimensions · the vector as `f32`s.
+ * and UTF-8 bytes: scope, key, embedder id, text, features · `u32` dimensions · the vector as `f32`s · `u32` words of the sketch (0: none) · `u32`
+ * dimensions of their vectors · their places · their vectors as `i8`s.
  */
 export interface VectorRecord {
   readonly scope: string;
@@ -14,6 +16,7 @@ export interface VectorRecord {
   /** Normalised asked text. */
   readonly text: string;
   readonly features: Features;
+  readonly sketch?: Sketch | undefined;
   /** Unit length. */
   readonly vector: Float32Array;
 }
@@ -27,9 +30,10 @@ export interface VectorHead {
   readonly vector: Float32Array;
 }
 
-const LAYOUT = 1;
+const LAYOUT = 2;
 const STRINGS = 5;
-const FIXED_BYTES = 2 + 8 + STRINGS * 4 + 4;
+const FIXED_BYTES = 2 + 8 + STRINGS * 4 + 4 + 8;
+const NO_SKETCH: Sketch = { places: new Uint8Array(0), vectors: new Int8Array(0) };
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -38,7 +42,8 @@ export function encodeVectorRecord(record: VectorRecord): Uint8Array {
   const strings = [record.scope, record.key, record.embedderId, record.text, serialiseFeatures(record.features)];
   const parts = strings.map((text) => encoder.encode(text));
   const stringBytes = parts.reduce((sum, part) => sum + part.length, 0);
-  const bytes = new Uint8Array(FIXED_BYTES + stringBytes + record.vector.length * 4);
+  const { places, vectors } = record.sketch ?? NO_SKETCH;
+  const bytes = new Uint8Array(FIXED_BYTES + stringBytes + record.vector.length * 4 + places.length + vectors.length);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, LAYOUT);
   view.setUint8(1, FEATURE_VERSION);
@@ -55,6 +60,10 @@ export function encodeVectorRecord(record: VectorRecord): Uint8Array {
     view.setFloat32(at, value, true);
     at += 4;
   }
+  view.setUint32(at, places.length, true);
+  view.setUint32(at + 4, vectors.length / Math.max(1, places.length), true);
+  bytes.set(places, at + 8);
+  bytes.set(new Uint8Array(vectors.buffer, vectors.byteOffset, vectors.length), at + 8 + places.length);
   return bytes;
 }
 
@@ -74,15 +83,35 @@ export function decodeVectorHead(bytes: Uint8Array): VectorHead | undefined {
   return { scope, key, embedderId, expiresAtMs: view.getFloat64(2, true), vector };
 }
 
-/** Text and features of a record; undefined as for `decodeVectorHead`. */
-export function decodeVectorText(bytes: Uint8Array): { text: string; features: Features } | undefined {
+/** What candidates are decided by. */
+export interface VectorText {
+  readonly text: string;
+  readonly features: Features;
+  readonly sketch?: Sketch;
+}
+
+/** Text, features and sketch of a record; undefined as for `decodeVectorHead`. */
+export function decodeVectorText(bytes: Uint8Array): VectorText | undefined {
   const spans = locate(bytes);
   if (spans === undefined) return undefined;
   const stored = text(bytes, spans[3]);
   const serialised = text(bytes, spans[4]);
   if (stored === undefined || serialised === undefined) return undefined;
   const features = parseFeatures(serialised);
-  return features === undefined ? undefined : { text: stored, features };
+  if (features === undefined) return undefined;
+  const sketch = sketchIn(bytes, spans[4]?.to ?? 0);
+  return sketch === undefined ? { text: stored, features } : { text: stored, features, sketch };
+}
+
+/** Views into the record: it is never changed. */
+function sketchIn(bytes: Uint8Array, dimensionsAt: number): Sketch | undefined {
+  const view = viewOf(bytes);
+  const at = dimensionsAt + 4 + view.getUint32(dimensionsAt, true) * 4;
+  const words = view.getUint32(at, true);
+  if (words === 0) return undefined;
+  const places = bytes.subarray(at + 8, at + 8 + words);
+  const vectors = new Int8Array(bytes.buffer, bytes.byteOffset + at + 8 + words, words * view.getUint32(at + 4, true));
+  return { places, vectors };
 }
 
 interface Span {
@@ -94,7 +123,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Where the strings lie; undefined unless every length fits and the vector fills the rest exactly. */
+/** Where the strings lie; undefined unless every length fits and vector and sketch fill the rest exactly. */
 function locate(bytes: Uint8Array): readonly Span[] | undefined {
   if (bytes.length < FIXED_BYTES || bytes[0] !== LAYOUT || bytes[1] !== FEATURE_VERSION) return undefined;
   const view = viewOf(bytes);
@@ -107,8 +136,11 @@ function locate(bytes: Uint8Array): readonly Span[] | undefined {
     if (at > bytes.length) return undefined;
     spans.push({ from, to: at });
   }
-  if (at + 4 > bytes.length || bytes.length !== at + 4 + view.getUint32(at, true) * 4) return undefined;
-  return spans;
+  if (at + 4 > bytes.length) return undefined;
+  at += 4 + view.getUint32(at, true) * 4;
+  if (at + 8 > bytes.length) return undefined;
+  const words = view.getUint32(at, true);
+  return bytes.length === at + 8 + words + words * view.getUint32(at + 4, true) ? spans : undefined;
 }
 
 function text(bytes: Uint8Array, span: Span | undefined): string | undefined {

@@ -9,6 +9,7 @@ import {
 import type { Edge } from '../../clients/gateway/index.ts';
 import { RepriseError } from '../errors.ts';
 import type { Operation } from '../ports/model.ts';
+import type { Recordings } from '../ports/recording.ts';
 import type {
   FeedbackRequest,
   Identity,
@@ -19,12 +20,15 @@ import type {
   LookupReply,
   Role,
 } from '../ports/service.ts';
+import { sendRecording, STREAMED } from './recording-stream.ts';
 
 /** What the admin routes serve. */
 export interface AdminDependencies {
   readonly service: InferenceService;
   /** The effective configuration with its origins, secrets left out. */
   readonly describeConfig?: () => unknown;
+  /** Absent: nothing can be recorded. */
+  readonly recordings?: Recordings;
 }
 
 type AdminAction = (request: FastifyRequest, identity: Identity, reply: FastifyReply) => unknown;
@@ -167,6 +171,7 @@ function adminHandler(edge: Edge, role: Role, action: AdminAction): RouteHandler
         );
       }
       const document = await action(request, identity, reply);
+      if (document === STREAMED) return reply;
       if (typeof document === 'string') {
         edge.succeed(request, { contentType: 'application/json', body: Buffer.from(document) });
       } else edge.sendJson(request, document);
@@ -179,7 +184,7 @@ function adminHandler(edge: Edge, role: Role, action: AdminAction): RouteHandler
 
 /** Adds `/admin/…`: each route asks for a role, takes and gives JSON, and has the fields of the service interface. */
 export function addAdminRoutes(edge: Edge, dependencies: AdminDependencies): void {
-  const { service, describeConfig } = dependencies;
+  const { service, describeConfig, recordings } = dependencies;
   const add = (method: 'GET' | 'POST', path: string, role: Role, action: AdminAction): void =>
     edge.add({ method, path, handler: adminHandler(edge, role, action) });
   add('POST', '/admin/invalidate', 'write', (request, identity) =>
@@ -196,5 +201,13 @@ export function addAdminRoutes(edge: Edge, dependencies: AdminDependencies): voi
     lookupDocument(await service.lookup(nestedRequest(request, identity, reply))),
   );
   add('GET', '/admin/stats', 'write', (_request, identity) => service.stats(identity));
+  if (recordings !== undefined) {
+    add('GET', '/admin/recording', 'admin', () => recordings.status());
+    add('POST', '/admin/record', 'admin', (request) => {
+      const members = documentOf(bytesOf(request), ['texts', 'vectors']);
+      const terms = { texts: flagMember(members, 'texts'), vectors: flagMember(members, 'vectors') };
+      return sendRecording(edge, request, recordings.start(terms));
+    });
+  }
   if (describeConfig !== undefined) add('GET', '/admin/config', 'admin', () => describeConfig());
 }

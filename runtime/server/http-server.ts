@@ -16,6 +16,7 @@ import {
 } from '../../clients/gateway/index.ts';
 import type { GatewayOptions } from '../../clients/gateway/index.ts';
 import { RepriseError } from '../errors.ts';
+import type { Recordings } from '../ports/recording.ts';
 import { HostCheck } from './host-check.ts';
 import { addAdminRoutes } from './http-admin.ts';
 
@@ -30,6 +31,8 @@ export interface HttpServerOptions extends GatewayOptions {
   readonly metrics?: () => string | Promise<string>;
   /** The effective configuration with its origins, secrets left out; absent: no such path. */
   readonly describeConfig?: () => unknown;
+  /** Absent: no such path. */
+  readonly recordings?: Recordings;
   /** Connections beyond this many are dropped; 10,000 unless told. */
   readonly connectionsMax?: number;
   /** A connection on which nothing moves for this long is cut; must exceed the longest model call. 15 min unless told. */
@@ -155,13 +158,13 @@ export class HttpServer {
       method: 'GET',
       path: '/healthz',
       identified: false,
-      handler: (request, reply) => edge.sendJson(request, { status: 'ok' }),
+      handler: (request) => edge.sendJson(request, { status: 'ok' }),
     });
     edge.add({
       method: 'GET',
       path: '/readyz',
       identified: false,
-      handler: (request, reply) => {
+      handler: (request) => {
         const { ready, parts } = service.readiness();
         const isReady = ready && !this.#isDraining;
         const document = { ready: isReady, draining: this.#isDraining, parts };
@@ -215,6 +218,8 @@ export class HttpServer {
 
   async #drain(limitMs: number): Promise<void> {
     this.#isDraining = true;
+    // A recording has no end of its own that a drain could wait for.
+    this.#options.recordings?.stop();
     const server = this.#server;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const limit = setTimeout(() => server.closeAllConnections(), limitMs);

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Coefficients, DomainCalibration } from '../../../evaluation/calibrate/calibrate.ts';
 import { shareText } from '../../../evaluation/judge/share-text.ts';
 import type { Config } from '../../../runtime/config/index.ts';
 import type { Calibration } from '../../../runtime/ports/calibration.ts';
+import { calibrationInUse } from '../calibration-in-use.ts';
 import { withTextEmbedder } from '../evaluation-embedder.ts';
 import { progressOn } from '../progress.ts';
-import { jsonDocument } from '../terminal.ts';
+import { jsonDocument, type Terminal } from '../terminal.ts';
 import { addExamples, type CommandContext } from './shared.ts';
 
 interface CalibrateOptions {
@@ -28,7 +30,9 @@ const SEED_MAX = 2 ** 32 - 1;
 export function addCalibrate(program: Command, { terminal }: CommandContext): void {
   const command = program
     .command('calibrate')
-    .description('find the threshold that keeps wrong hits of a domain below a bound, with confidence, and write it down')
+    .description(
+      'find the threshold that keeps wrong hits of a domain below a bound, with confidence, and write it down',
+    )
     .requiredOption('--pairs <file>', 'labelled pairs: TSV (no quoting), CSV or JSONL with a (stored), b (asked), same')
     .requiredOption('--domain <name>', 'domain to calibrate; rows that name it count, or all rows where none does')
     .requiredOption('--wrong-at-most <share>', 'bound of the share of same=0 that is served: 1%, 0.01', share)
@@ -55,7 +59,7 @@ export function addCalibrate(program: Command, { terminal }: CommandContext): vo
       await withTextEmbedder(config, options.embedder, async (embedder) => {
         const { embedderId } = embedder;
         const path = options.out ?? `calibration/${embedderId}.json`;
-        const base = await startingPoint({ path, from: options.from, config, embedderId });
+        const base = await startingPoint(options, config, { path, embedderId, terminal });
         const policies = new Policies(config, base);
         const found = await calibrate(
           {
@@ -81,24 +85,16 @@ export function addCalibrate(program: Command, { terminal }: CommandContext): vo
 }
 
 /** The calibration that the domain is added to. Without one there is no model whose threshold could be found. */
-async function startingPoint(input: {
-  readonly path: string;
-  readonly from: string | undefined;
-  readonly config: Config;
-  readonly embedderId: string;
-}): Promise<Calibration> {
-  const { path, from, config, embedderId } = input;
-  const { checkFits, readCalibration } = await import('../../../evaluation/calibrate/calibration-file.ts');
-  const source = from ?? path;
-  const found = await readCalibration(source);
-  if (found !== undefined) {
-    checkFits(source, found, embedderId);
-    return found;
-  }
+async function startingPoint(
+  options: CalibrateOptions,
+  config: Config,
+  use: { readonly path: string; readonly embedderId: string; readonly terminal: Terminal },
+): Promise<Calibration> {
+  const { path, embedderId, terminal } = use;
+  const named = options.from ?? (existsSync(path) ? path : undefined);
+  const found = await calibrationInUse(config, embedderId, { named, terminal });
+  if (found !== undefined) return found;
   const { RepriseError } = await import('../../../runtime/errors.ts');
-  if (from !== undefined) throw new RepriseError('config_invalid', `The calibration ${from} doesn't exist.`);
-  const inUse = config.node.calibration;
-  if (inUse?.embedderId === embedderId) return inUse;
   throw new RepriseError(
     'config_invalid',
     `There is no calibration for the embedder ${embedderId} to start from: make one with reprise train, or name one with --from.`,

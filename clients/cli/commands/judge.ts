@@ -1,15 +1,17 @@
-import type { Command } from 'commander';
-import type { Config } from '../../../runtime/config/index.ts';
-import type { Calibration } from '../../../runtime/ports/calibration.ts';
+import { InvalidArgumentError, type Command } from 'commander';
+import { calibrationInUse } from '../calibration-in-use.ts';
 import { withTextEmbedder } from '../evaluation-embedder.ts';
-import { judgedText } from '../judge-text.ts';
+import { UsageError } from '../exit.ts';
+import { judgedText, streamText } from '../judge-text.ts';
 import { writeOutput } from '../output-file.ts';
 import { progressOn } from '../progress.ts';
-import { jsonDocument } from '../terminal.ts';
+import { jsonDocument, type Terminal } from '../terminal.ts';
 import { addExamples, type CommandContext } from './shared.ts';
 
 interface JudgeOptions {
-  readonly pairs: string;
+  readonly pairs?: string;
+  readonly stream?: string;
+  readonly seeds: readonly number[];
   readonly embedder?: string;
   readonly config?: string;
   readonly calibration?: string;
@@ -24,7 +26,12 @@ export function addJudge(program: Command, { terminal }: CommandContext): void {
   const command = program
     .command('judge')
     .description('say of each pair of texts whether a node would serve the stored answer, and how sure it is')
-    .requiredOption('--pairs <file>', 'TSV (no quoting), CSV or JSONL with a (stored), b (asked), same, domain, category')
+    .option('--pairs <file>', 'TSV (no quoting), CSV or JSONL with a (stored), b (asked), same, domain, category')
+    .option(
+      '--stream <file>',
+      'instead of pairs: CLINC150 (data_full.json) asked as a stream, cosine against a fitted policy',
+    )
+    .option('--seeds <list>', 'orders of the stream', seedList, [1])
     .option('--embedder <id|path>', "embedding model, or its folder (else the configuration's)")
     .option('--config <file>', 'configuration file (REPRISE_CONFIG; else reprise.yaml where there is one)')
     .option('--calibration <file|off>', "calibration to judge with (else the configuration's)")
@@ -32,56 +39,104 @@ export function addJudge(program: Command, { terminal }: CommandContext): void {
     .option('--json', 'print one JSON object a pair, one a line')
     .option('--summary <file>', 'write curves, operating point, and the pairs to read, as JSON')
     .option('--html <file>', 'write the same as a page with plots, which needs no network')
-    .action(async (options: JudgeOptions) => {
-      const [{ loadConfig }, { readPairs }, { judge }, { judgedLine }] = await Promise.all([
-        import('../../../runtime/config/index.ts'),
-        import('../../../evaluation/pairs/read-pairs.ts'),
-        import('../../../evaluation/judge/judge.ts'),
-        import('../../../evaluation/judge/judge-pairs.ts'),
-      ]);
-      const config = loadConfig(options.config === undefined ? {} : { file: options.config });
-      for (const warning of config.warnings) terminal.err(`warning: ${warning}\n`);
-      const file = await readPairs(options.pairs);
-      const onProgress = progressOn(terminal, 'embedding texts:');
-      const { pairs, summary } = await withTextEmbedder(config, options.embedder, async (embedder) => {
-        const calibration = await calibrationOf(options.calibration, config, embedder.embedderId);
-        const { domain } = options;
-        return judge(
-          { config, file, embedder, ...(calibration && { calibration }), ...(domain !== undefined && { domain }) },
-          { onProgress },
-        );
-      });
-      if (options.summary !== undefined) await writeOutput(options.summary, jsonDocument(summary));
-      if (options.html !== undefined) {
-        const [{ htmlPage }, { summaryPage }] = await Promise.all([
-          import('../../../evaluation/plot/page.ts'),
-          import('../../../evaluation/judge/summary-page.ts'),
-        ]);
-        await writeOutput(options.html, await htmlPage(summaryPage(summary)));
-      }
-      if (options.json !== true) return terminal.out(judgedText(pairs, summary));
-      for (let at = 0; at < pairs.length; at += LINES_AT_ONCE) {
-        terminal.out(pairs.slice(at, at + LINES_AT_ONCE).map(judgedLine).join(''));
-      }
+    .action((options: JudgeOptions) => {
+      if ((options.pairs === undefined) === (options.stream === undefined))
+        throw new UsageError('give --pairs or --stream');
+      return options.stream === undefined
+        ? judgePairs(options, terminal)
+        : judgeStream(options, options.stream, terminal);
     });
   addExamples(
     command,
     'reprise judge --pairs pairs.tsv',
     'reprise judge --pairs pairs.tsv --json > judged.jsonl',
     'reprise judge --pairs pairs.csv --summary summary.json --html summary.html > pairs.txt',
+    'reprise judge --stream clinc150.json --seeds 1,2,3 --html stream.html',
   );
 }
 
-const LINES_AT_ONCE = 1_000;
-
-/** The calibration that a node would have, or the one that was named; undefined: none. */
-async function calibrationOf(named: string | undefined, config: Config, embedderId: string): Promise<Calibration | undefined> {
-  if (named === 'off') return undefined;
-  if (named === undefined) return config.node.calibration;
-  const { checkFits, readCalibration } = await import('../../../evaluation/calibrate/calibration-file.ts');
-  const { RepriseError } = await import('../../../runtime/errors.ts');
-  const calibration = await readCalibration(named);
-  if (calibration === undefined) throw new RepriseError('config_invalid', `The calibration ${named} doesn't exist.`);
-  checkFits(named, calibration, embedderId);
-  return calibration;
+async function judgePairs(options: JudgeOptions, terminal: Terminal): Promise<void> {
+  const [{ loadConfig }, { readPairs }, { judge }, { judgedLine }] = await Promise.all([
+    import('../../../runtime/config/index.ts'),
+    import('../../../evaluation/pairs/read-pairs.ts'),
+    import('../../../evaluation/judge/judge.ts'),
+    import('../../../evaluation/judge/judge-pairs.ts'),
+  ]);
+  const config = loadConfig(options.config === undefined ? {} : { file: options.config });
+  for (const warning of config.warnings) terminal.err(`warning: ${warning}\n`);
+  const file = await readPairs(options.pairs ?? '');
+  const onProgress = progressOn(terminal, 'embedding texts:');
+  const { pairs, summary } = await withTextEmbedder(config, options.embedder, async (embedder) => {
+    const calibration = await calibrationInUse(config, embedder.embedderId, {
+      named: options.calibration,
+      terminal,
+    });
+    const { domain } = options;
+    return judge(
+      { config, file, embedder, ...(calibration && { calibration }), ...(domain !== undefined && { domain }) },
+      { onProgress },
+    );
+  });
+  if (options.summary !== undefined) await writeOutput(options.summary, jsonDocument(summary));
+  if (options.html !== undefined) {
+    const [{ htmlPage }, { summaryPage }] = await Promise.all([
+      import('../../../evaluation/plot/page.ts'),
+      import('../../../evaluation/judge/summary-page.ts'),
+    ]);
+    await writeOutput(options.html, await htmlPage(summaryPage(summary)));
+  }
+  if (options.json !== true) return terminal.out(judgedText(pairs, summary));
+  for (let at = 0; at < pairs.length; at += LINES_AT_ONCE) {
+    terminal.out(
+      pairs
+        .slice(at, at + LINES_AT_ONCE)
+        .map(judgedLine)
+        .join(''),
+    );
+  }
 }
+
+/** Streams are compared by what the policy adds to cosine, so guards are left out: here two questions of one intent are one question. */
+async function judgeStream(options: JudgeOptions, path: string, terminal: Terminal): Promise<void> {
+  const [{ loadConfig }, { readClinc150 }, { runClincStream }, { streamPage, streamRows }] = await Promise.all([
+    import('../../../runtime/config/index.ts'),
+    import('../../../evaluation/pairs/known-data.ts'),
+    import('../../../evaluation/stream/clinc-stream.ts'),
+    import('../../../evaluation/stream/stream-report.ts'),
+  ]);
+  const [{ UNCALIBRATED }, { PLAIN_LEXICON }] = await Promise.all([
+    import('../../../runtime/semantic/equivalence.ts'),
+    import('../../../runtime/semantic/lexicons/domain-lexicon.ts'),
+  ]);
+  const config = loadConfig(options.config === undefined ? {} : { file: options.config });
+  const data = await readClinc150(path);
+  const result = await withTextEmbedder(config, options.embedder, (embedder) =>
+    runClincStream(
+      {
+        data,
+        embedder,
+        seeds: options.seeds,
+        candidatesMax: config.node.semantic.candidatesMax,
+        policy: { guards: [], lexicon: PLAIN_LEXICON, similarityMin: 0, probabilityMin: 0, equivalence: UNCALIBRATED },
+        onRun: progressOn(terminal, 'streams:'),
+      },
+      { onProgress: progressOn(terminal, 'embedding texts:') },
+    ),
+  );
+  if (options.summary !== undefined) await writeOutput(options.summary, jsonDocument(result));
+  if (options.html !== undefined) {
+    const { htmlPage } = await import('../../../evaluation/plot/page.ts');
+    await writeOutput(options.html, await htmlPage(streamPage(result)));
+  }
+  const rows = streamRows(result);
+  terminal.out(options.json === true ? jsonDocument({ ...result, rows }) : streamText(rows));
+}
+
+function seedList(text: string): readonly number[] {
+  const seeds = text.split(',').map(Number);
+  if (seeds.length <= SEEDS_MAX && seeds.every((seed) => Number.isInteger(seed) && seed >= 0)) return seeds;
+  throw new InvalidArgumentError(`It must be at most ${SEEDS_MAX} whole numbers, parted by commas.`);
+}
+
+const SEEDS_MAX = 100;
+const LINES_AT_ONCE = 1_000;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { workerData as threadData } from 'node:worker_threads';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { InferenceSession, Tensor, env } from 'onnxruntime-node';
+import { WordSketcher } from './word-sketcher.ts';
 import type { EmbedReply, EmbedTask, OnnxWorkerData } from './worker-messages.ts';
 
 /** A loaded model of one worker thread. */
@@ -11,6 +12,7 @@ interface Loaded {
   readonly missingProviders: readonly string[];
 }
 
+const sketcher = new WordSketcher();
 let loading: Promise<Loaded> | undefined;
 
 /** Embeds texts, each by itself: in a batch a quantised model's vectors would depend on the texts beside them. */
@@ -62,7 +64,7 @@ function open(data: OnnxWorkerData, provider: string): Promise<InferenceSession>
 }
 
 async function embedOne(loaded: Loaded, text: string, windowTokens: number): Promise<EmbedReply['embeddings'][number]> {
-  const { ids, attention_mask: mask } = loaded.tokenizer.encode(text);
+  const { ids, attention_mask: mask, tokens } = loaded.tokenizer.encode(text);
   const tokenCount = ids.length;
   if (tokenCount > windowTokens) return { vector: new Float32Array(0), tokenCount, truncated: true };
   const shape = [1, tokenCount];
@@ -74,7 +76,10 @@ async function embedOne(loaded: Loaded, text: string, windowTokens: number): Pro
   const outputs = await loaded.session.run(feeds);
   const hidden = outputs[loaded.session.outputNames[0] ?? ''];
   if (hidden === undefined || !(hidden.data instanceof Float32Array)) throw new Error('the model has no float output');
-  return { vector: normalise(meanPool(hidden.data, mask, hidden.dims.at(-1) ?? 0)), tokenCount, truncated: false };
+  const width = hidden.dims.at(-1) ?? 0;
+  const vector = normalise(meanPool(hidden.data, mask, width));
+  const wordVectors = sketcher.sketch(tokens, hidden.data, width);
+  return { vector, tokenCount, truncated: false, ...(wordVectors === undefined ? {} : { wordVectors }) };
 }
 
 function integers(values: readonly number[] | undefined, length: number): BigInt64Array {

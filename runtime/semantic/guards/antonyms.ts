@@ -1,22 +1,28 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
-import { NEGATIVE_PREFIXES, OPPOSITE_PREFIXES, SIDES_OF } from '../lexicons/opposites.ts';
+import { NEGATIVE_PREFIXES, OPPOSITE_PREFIXES } from '../lexicons/opposites.ts';
 import { compare } from './compare.ts';
-import type { Rest } from './compare.ts';
+import type { Comparison, Rest } from './compare.ts';
 
 /** Opposites that are grammar in most texts: they count only where hardly anything else differs. */
 const LOOSE = new Set(
   `on off to from in into out up down over under above below before after since ago later more less most least many few first last next
   long short start begin end finish open close good bad best better worse old new same different get leave left right add time show
-  with without always never see send receive question answer use used free paid day night single return cause`.split(
+  with without always never see send receive question answer use used free paid day night single return cause once until`.split(
     /\s+/u,
   ),
 );
 
+/** Conflicts of comparisons that are still in use: three guards and the signals ask for that of one candidate. */
+const conflicts = new WeakMap<Comparison, number>();
+
 /** How far two texts say the contrary, in [0, 1]: 1 for opposites of content, 0.5 for those that are grammar too. Symmetric. */
 export function antonymConflict(a: Features, b: Features, lexicon: DomainLexicon): number {
-  const { a: restA, b: restB } = compare(a, b, lexicon);
+  const compared = compare(a, b, lexicon);
+  const { a: restA, b: restB } = compared;
   if (restA.length === 0 || restB.length === 0 || restA.length + restB.length > REST_MAX) return 0;
+  const known = conflicts.get(compared);
+  if (known !== undefined) return known;
   let conflict = 0;
   for (const one of restA) {
     for (const two of restB) {
@@ -25,6 +31,7 @@ export function antonymConflict(a: Features, b: Features, lexicon: DomainLexicon
       conflict = Math.max(conflict, LOOSE.has(one.word) || LOOSE.has(two.word) ? 0.5 : 1);
     }
   }
+  conflicts.set(compared, conflict);
   return conflict;
 }
 
@@ -47,16 +54,9 @@ const OPPOSED_SHARE_MIN = 0.4;
 const REST_MAX = 30;
 
 function areOpposite(one: Rest, two: Rest, lexicon: DomainLexicon): boolean {
-  return (
-    onOtherSides(sidesOf(one), sidesOf(two)) ||
-    onOtherSides(lexicon.sidesOf.get(one.stem), lexicon.sidesOf.get(two.stem)) ||
-    isContrary(one.base, two.base) ||
-    isContrary(two.base, one.base)
-  );
-}
-
-function sidesOf(rest: Rest): readonly number[] | undefined {
-  return SIDES_OF.get(rest.word) ?? SIDES_OF.get(rest.base);
+  if (onOtherSides(one.sides, two.sides) || haveContraryPrefixes(one.base, two.base)) return true;
+  if (lexicon.sidesOf.size === 0) return false;
+  return onOtherSides(lexicon.sidesOf.get(one.stem), lexicon.sidesOf.get(two.stem));
 }
 
 function onOtherSides(one: readonly number[] | undefined, two: readonly number[] | undefined): boolean {
@@ -65,9 +65,15 @@ function onOtherSides(one: readonly number[] | undefined, two: readonly number[]
 
 const WORD_LENGTH_MIN = 3;
 
-/** "lock" and "unlock", "hypertension" and "hypotension". */
+/** Words that end alike: "lock" and "unlock", "hypertension" and "hypotension". */
+function haveContraryPrefixes(one: string, two: string): boolean {
+  if (one.length < WORD_LENGTH_MIN || two.length < WORD_LENGTH_MIN) return false;
+  if (one.charCodeAt(one.length - 1) !== two.charCodeAt(two.length - 1)) return false;
+  if (one.charCodeAt(one.length - 2) !== two.charCodeAt(two.length - 2)) return false;
+  return isContrary(one, two) || isContrary(two, one);
+}
+
 function isContrary(base: string, contrary: string): boolean {
-  if (base.length < WORD_LENGTH_MIN || base.at(-1) !== contrary.at(-1) || base.at(-2) !== contrary.at(-2)) return false;
   for (const prefix of NEGATIVE_PREFIXES) {
     if (contrary.length === base.length + prefix.length && contrary.startsWith(prefix) && contrary.endsWith(base))
       return true;

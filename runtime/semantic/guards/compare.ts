@@ -1,18 +1,12 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { isTypo } from './typos.ts';
-import { baseOf, sameRoot } from './word-match.ts';
+import { bareWord, wordInfo } from './word-info.ts';
+import type { WordInfo } from './word-info.ts';
+import { sameRoot } from './word-match.ts';
 
 /** A word that the other text lacks. */
-export interface Rest {
-  /** Lower case, unmarked. */
-  readonly word: string;
-  /** As in `Features.stems`. */
-  readonly stem: string;
-  /** The word without its inflection. */
-  readonly base: string;
-  /** As in `Features.kinds`. */
-  readonly kind: string;
+export interface Rest extends WordInfo {
   /** Its place among the words of its text. */
   readonly index: number;
 }
@@ -80,8 +74,8 @@ function compareOnce(a: Features, b: Features, lexicon: DomainLexicon): Comparis
 function measure(a: Features, b: Features, restA: readonly Rest[], restB: readonly Rest[]): Comparison {
   const ofA = countsOf(a);
   const ofB = countsOf(b);
-  const contentRestA = restA.filter(isContent).length;
-  const contentRestB = restB.filter(isContent).length;
+  const contentRestA = contentOf(restA);
+  const contentRestB = contentOf(restB);
   const all = Math.max(ofA.words, ofB.words);
   const shared = Math.min(ofA.words - countOf(restA), ofB.words - countOf(restB));
   const share = all === 0 ? 1 : Math.max(0, shared) / all;
@@ -110,6 +104,12 @@ function countOf(rests: readonly Rest[]): number {
   return count;
 }
 
+function contentOf(rests: readonly Rest[]): number {
+  let count = 0;
+  for (const rest of rests) if (isContent(rest)) count += 1;
+  return count;
+}
+
 function containedOf(restA: number, restB: number, shared: number): -1 | 0 | 1 {
   if (shared < 1 || (restA === 0) === (restB === 0)) return 0;
   return restA === 0 ? 1 : -1;
@@ -132,24 +132,19 @@ function countsOf(features: Features): { words: number; content: number } {
 }
 
 function restOf(a: Features, b: Features): readonly Rest[] {
-  const known = new Set(b.stems);
   const rest: Rest[] = [];
+  const known = b.stems.length > SCANNED_MAX ? new Set(b.stems) : undefined;
   for (let index = 0; index < a.stems.length && rest.length < REST_MAX; index += 1) {
-    const kind = a.kinds[index] ?? ',';
-    const stem = a.stems[index] ?? '';
-    if (kind === ',' || kind === '#' || known.has(stem)) continue;
-    const word = bareWord(a.words[index] ?? '');
-    rest.push({ word, stem, base: baseOf(word), kind, index });
+    const wordStem = a.stems[index] ?? '';
+    if (wordStem === '' || (known === undefined ? b.stems.includes(wordStem) : known.has(wordStem))) continue;
+    const { word, stem, base, kind, sides, scope } = wordInfo(a.words[index] ?? '');
+    rest.push({ word, stem, base, kind, sides, scope, index });
   }
   return rest;
 }
 
-/** A word without its mark. */
-export function bareWord(word: string): string {
-  return word.length > 1 && word.charCodeAt(0) === CARET ? word.slice(1) : word;
-}
-
-const CARET = 94;
+/** Looking through so few words takes less than making a set of them. */
+const SCANNED_MAX = 24;
 
 function matchRests(restA: readonly Rest[], restB: readonly Rest[], lexicon: DomainLexicon, gone: Set<Rest>): void {
   for (const one of restA) {
@@ -176,21 +171,30 @@ function meansSame(one: Rest, other: Rest, lexicon: DomainLexicon): boolean {
 function matchCompounds(own: Features, others: readonly Rest[], rests: readonly Rest[], gone: Set<Rest>): void {
   for (const other of others) {
     if (gone.has(other)) continue;
-    const plain = plainWord(other.word);
+    const { word } = other;
+    const first = word.charCodeAt(0);
+    const last = word.charCodeAt(word.length - 1);
     for (const rest of rests) {
-      if (plain[0] !== rest.word[0] && plain.at(-1) !== rest.word.at(-1)) continue;
-      const here = plainWord(rest.word);
-      const before = plainWord(bareWord(own.words[rest.index - 1] ?? ''));
-      const after = plainWord(bareWord(own.words[rest.index + 1] ?? ''));
-      if (plain !== here && plain !== here + after && plain !== before + here) continue;
+      if (first !== rest.word.charCodeAt(0) && last !== rest.word.charCodeAt(rest.word.length - 1)) continue;
+      if (!isCompound(own, plainWord(word), rest)) continue;
       gone.add(other);
       gone.add(rest);
     }
   }
 }
 
+function isCompound(own: Features, plain: string, rest: Rest): boolean {
+  const here = plainWord(rest.word);
+  if (plain === here) return true;
+  if (plain.length <= here.length) return false;
+  if (plain.startsWith(here) && plain === here + plainWord(bareWord(own.words[rest.index + 1] ?? ''))) return true;
+  return plain.endsWith(here) && plain === plainWord(bareWord(own.words[rest.index - 1] ?? '')) + here;
+}
+
+const JOINERS = /[.\-_/]/u;
+
 function plainWord(word: string): string {
-  return /[.\-_/]/u.test(word) ? word.replace(/[.\-_/]/gu, '') : word;
+  return JOINERS.test(word) ? word.replace(/[.\-_/]/gu, '') : word;
 }
 
 const ACRONYM_LENGTH_MIN = 3;

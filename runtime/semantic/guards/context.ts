@@ -1,6 +1,7 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
-import { bareWord, compare } from './compare.ts';
+import { compare } from './compare.ts';
+import { bareWord } from './word-info.ts';
 
 /** Words that ask for something beside or after what was said or given before. */
 const BESIDE: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import { FUNCTION_WORDS, STRONG_QUESTION_WORDS } from '../lexicons/grammar.ts';
-import { bareWord } from './compare.ts';
+import { bareWord } from './word-info.ts';
 
 /** Persons and things that were spoken of before. */
 const BACKWARD = new Set(
@@ -12,7 +12,7 @@ const EXPLETIVE_AFTER = new Set(
   important harmful take cost mean rain snow rains snows rained cold hot warm sunny raining snowing matter too alright advisable wise healthy
   permitted takes costs feel like worse faster quicker likely usual takes seem seems free called considered acceptable required essential
   rude customary ethical risky bad late early time dark polite appropriate recommended unusual sensible appear appears been saying look looks
-  sound sounds turn happen`.split(/\s+/u),
+  sound sounds turn happen feasible contingent taking`.split(/\s+/u),
 );
 const AFTER_OPENER = new Set(
   'for if in from with without to about on at who where when why how what which is are does do can will my the during after before =# under between'.split(
@@ -31,6 +31,7 @@ export function isDependent(words: readonly string[]): boolean {
   if (plain.length === 0 || plain.length > WORDS_MAX) return false;
   const start = startOf(plain);
   if (opensAfterAnother(plain, start) || pointsAside(plain) || asksForMore(plain, start)) return true;
+  if (repeatsAnother(plain, start) || takesObject(plain, start)) return true;
   return isAsked(plain, start) && pointsBack(plain, start);
 }
 
@@ -51,6 +52,10 @@ function startOf(plain: readonly string[]): number {
 function opensAfterAnother(plain: readonly string[], start: number): boolean {
   const first = plain[start] ?? '';
   const second = plain[start + 1] ?? '';
+  const third = plain[start + 2] ?? '';
+  if (first === 'even' && second === 'if') return true;
+  if (first === 'what' && second === 'if' && BACKWARD.has(third)) return true;
+  if (first === 'why' && second === 'not' && plain.length - start <= 3) return true;
   if ((first === 'what' || first === 'how') && second === 'about')
     return !plain.includes('.') && plain.length - start <= ABOUT_MAX + 4;
   if (first !== 'and' && first !== 'but' && first !== 'or') return false;
@@ -61,20 +66,64 @@ const ASKED_BY = new Set(
   'what how when where why who which whose do does did is are can could will would should may must now'.split(' '),
 );
 
+/** "do the same in red", "does the same apply to staff", "explain the second step", "how many people live there". */
+function repeatsAnother(plain: readonly string[], start: number): boolean {
+  const same = plain.indexOf('same');
+  if (same > 0 && plain[same - 1] === 'the' && !plain.slice(start, same).some(isThing)) {
+    const next = plain[same + 1] ?? '';
+    if (next === '' || next.startsWith('appl') || FUNCTION_WORDS.has(next) || next === '.') return next !== 'as';
+  }
+  const things = plain.filter(isThing);
+  const ordered = isThing(plain[start] ?? '') ? 2 : 1;
+  if (
+    things.length > 0 &&
+    things.length <= ordered &&
+    plain.some((word, at) => picks(word) && plain[at - 1] === 'the' && LISTED.has(plain[at + 1] ?? ''))
+  )
+    return true;
+  const there = plain.at(-1) === 'there' && !/^(?:is|are|was|were|be)$/u.test(plain.at(-2) ?? '');
+  return there && things.length <= 2;
+}
+
+const LISTED = new Set(
+  'step option point item answer question paragraph sentence example part line suggestion'.split(' '),
+);
+
+/** "how long should I leave it in the oven", "I tried that already": a verb with an object that wasn't named. */
+function takesObject(plain: readonly string[], start: number): boolean {
+  const verb = plain.findIndex((word, at) => at >= start && isThing(word));
+  const object = plain[verb + 1] ?? '';
+  if (verb < 0 || verb - start > VERB_WITHIN || (object !== 'it' && object !== 'them' && object !== 'that'))
+    return false;
+  if (!plain.slice(start, verb).every((word) => FUNCTION_WORDS.has(word) || word === 'long' || word === 'much'))
+    return false;
+  const things = plain.slice(verb + 1).filter(isThing).length;
+  const ends = plain[verb + 2] ?? '';
+  if (object === 'that') return things === 0 || (things === 1 && plain.length <= ABOUT_MAX && !isThing(ends));
+  return things <= 1 && !plain.includes(',') && !plain.includes('.');
+}
+
+const VERB_WITHIN = 5;
+
 /** A question or an order; "it converts a list to a string" tells something, and is understood as it stands. */
 function isAsked(plain: readonly string[], start: number): boolean {
   const first = plain[start] ?? '';
   if (first !== 'it' && first !== 'they' && first !== 'he' && first !== 'she') return true;
-  return plain.some((word) => ASKED_BY.has(word));
+  if (plain.some((word) => ASKED_BY.has(word))) return true;
+  const says = plain.slice(start + 1).some((word) => EXPLETIVE_AFTER.has(word) || word.startsWith('='));
+  return !says && plain.filter(isThing).length <= 1;
 }
 
 /** "the second one": one of several that were listed before. */
 function pointsAside(plain: readonly string[]): boolean {
   if (plain.length > ABOUT_MAX * 2) return false;
-  if (plain[0] === 'same' || (plain[0] === 'the' && plain[1] === 'same')) return true;
+  if (plain[0] === 'same' || (plain[0] === 'the' && plain[1] === 'same' && !isThing(plain[2] ?? ''))) return true;
   if (plain.some((_, at) => isWhichOf(plain, at))) return true;
   return plain.some(
-    (word, at) => (word === 'one' || word === 'ones') && plain[at - 2] === 'the' && ASIDE.test(plain[at - 1] ?? ''),
+    (word, at) =>
+      (word === 'one' || word === 'ones') &&
+      plain[at - 2] === 'the' &&
+      (picks(plain[at - 1] ?? '') || plain.filter(isThing).length <= (plain[0] === 'yes' ? 2 : 1)),
   );
 }
 
@@ -89,7 +138,14 @@ function isThingButComparative(word: string): boolean {
   return isThing(word) && !COMPARATIVE.test(word);
 }
 
-const ASIDE = /^(?:=#\d+|other|others|last|first|next|previous|former|latter|same|=calendar:(?:last|next))$/u;
+const ASIDE_WORDS = new Set(
+  'other others last first next previous former latter same =calendar:last =calendar:next'.split(' '),
+);
+
+/** A word that picks one of several: "second", "other". */
+function picks(word: string): boolean {
+  return ASIDE_WORDS.has(word) || /^=#\d+$/u.test(word);
+}
 
 /** A pronoun before any thing was named that it could stand for. */
 function pointsBack(plain: readonly string[], start: number): boolean {
@@ -98,7 +154,7 @@ function pointsBack(plain: readonly string[], start: number): boolean {
     if (word === ',' && at > start + 1) return false;
     if (BACKWARD.has(word)) {
       if (!isPointing(plain, at)) continue;
-      return !namesOwnThing(plain, at);
+      return plain[at - 1] === 'do' || !namesOwnThing(plain, at);
     }
     if (isThing(word)) return isRequest(plain, start, at) && pointsLater(plain, at);
   }
@@ -158,7 +214,7 @@ function isThing(word: string): boolean {
 }
 
 const ASKING = new Set(
-  'please tell explain show give say know help does long ok okay hi hello thanks sorry wondering ask describe far else'.split(
+  'please tell explain show give say know help does long ok okay hi hello thanks sorry wondering ask describe far else already many much'.split(
     ' ',
   ),
 );
@@ -167,15 +223,18 @@ function isPointing(plain: readonly string[], at: number): boolean {
   const word = plain[at] ?? '';
   const next = plain[at + 1] ?? '';
   const third = plain[at + 2] ?? '';
-  if (word === 'it') return !isExpletive(plain, at);
-  if (plain[at - 1] === 'do' && word !== 'her' && word !== 'his') return true;
+  if (word === 'it') return !isExpletive(plain, at) && !isClock(plain, at);
+  if (plain[at - 1] === 'do' && word !== 'her' && word !== 'his') return word !== 'this' || !isThing(next);
   if ((word === 'that' || word === 'this') && SUBJECT_AFTER.has(plain[at - 1] ?? ''))
     return !isThing(next) || VERBS.has(next) || TRUE.has(next);
   if (word === 'that' || word === 'this' || word === 'those' || word === 'these') {
     return next === '' || next === '.' || next === ',' || (at === 0 && third !== '' && VERBS.has(next));
   }
   if (word === 'her' || word === 'his' || word === 'their' || word === 'its') return true;
-  return word !== 'they' || !plain.some((other) => other === 'people');
+  return (
+    word !== 'they' ||
+    !(plain.includes('people') || plain.includes('at') || plain[at + 1] === 'say' || plain[at + 1] === 'call')
+  );
 }
 
 /** "what does that mean", "is that true". */
@@ -203,6 +262,27 @@ function isExpletive(plain: readonly string[], at: number): boolean {
   );
 }
 
+/** "what day is it today", "how is it going", "who is it you work for". */
+function isClock(plain: readonly string[], at: number): boolean {
+  const next = plain[at + 1] ?? '';
+  if (next === 'to' && (plain[at - 1] === 'is' || plain[at - 1] === 'was')) return true;
+  if (next === 'be' && plain[0] === 'how' && (plain[at + 2] === 'to' || plain[at + 2] === 'until')) return true;
+  if (next === 'going' || plain[at - 1] === 'goes' || next === 'i' || next === 'you' || next === 'we') return true;
+  return plain.slice(0, at).some((word) => CLOCKED.has(word)) && plain[at - 1] === 'is' && plain[0] === 'what';
+}
+
+const CLOCKED = new Set([
+  'time',
+  'day',
+  'date',
+  'year',
+  'month',
+  'weekday',
+  '=unit:time:86400000',
+  '=unit:month:12',
+  '=unit:month:1',
+  '=unit:time:604800000',
+]);
 const EXPLETIVE_WITHIN = 4;
 
 function isWeather(plain: readonly string[]): boolean {
@@ -223,7 +303,7 @@ function asksForMore(plain: readonly string[], start: number): boolean {
     last === 'another' ||
     last === 'again' ||
     last === 'that' ||
-    last === 'else' ||
+    rest.includes('else') ||
     last === 'there'
   );
 }

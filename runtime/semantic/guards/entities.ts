@@ -1,4 +1,4 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { COUNTRY_OF } from '../lexicons/places.ts';
 import { isKnownWord } from '../lexicons/vocabulary.ts';
@@ -17,20 +17,38 @@ const INFLECTED_WORDS_MAX = 2;
  */
 export function entitiesDiffer(a: Features, b: Features, lexicon: DomainLexicon): boolean {
   const compared = compare(a, b, lexicon);
-  if (compared.a.length === 0 && compared.b.length === 0) return onlyInflectionsDiffer(a, b, compared);
-  const named = (rest: Rest): boolean => isNamed(rest, lexicon);
-  if (compared.a.some(named) && compared.b.some(named)) return true;
-  if (compared.a.some((rest) => isMedicine(rest, lexicon)) || compared.b.some((rest) => isMedicine(rest, lexicon)))
-    return true;
+  if (compared.a.length === 0 && compared.b.length === 0) return onlyInflectionsDiffer(a, b);
+  const inA = readRests(compared.a, lexicon);
+  const inB = readRests(compared.b, lexicon);
+  if ((inA.named && inB.named) || inA.medicine || inB.medicine) return true;
   if (picturesDiffer(compared)) return true;
   if (compared.near) {
-    const proper = (rest: Rest): boolean => named(rest) && !(rest.kind === 'n' && isKnownWord(rest.word));
-    if (compared.a.some(proper) || compared.b.some(proper)) return true;
+    if (inA.proper || inB.proper) return true;
     const few = Math.max(compared.restA, compared.restB) <= SUBSTITUTED_WORDS_MAX;
     if (few && compared.a.some(isRare) && compared.b.some(isRare)) return true;
-    if (operatorsDiffer(compared)) return true;
+    if (compared.a.some(isOperator) || compared.b.some(isOperator)) return true;
   }
-  return onlyInflectionsDiffer(a, b, compared);
+  return false;
+}
+
+interface Named {
+  readonly named: boolean;
+  /** A name that isn't a common word with a capital. */
+  readonly proper: boolean;
+  readonly medicine: boolean;
+}
+
+function readRests(rests: readonly Rest[], lexicon: DomainLexicon): Named {
+  let named = false;
+  let proper = false;
+  let medicine = false;
+  for (const rest of rests) {
+    medicine ||= isMedicine(rest, lexicon);
+    if (!isNamed(rest, lexicon)) continue;
+    named = true;
+    proper ||= !(rest.kind === 'n' && isKnownWord(rest.word));
+  }
+  return { named, proper, medicine };
 }
 
 function isNamed(rest: Rest, lexicon: DomainLexicon): boolean {
@@ -61,20 +79,21 @@ function isRare(rest: Rest): boolean {
 /** Symbols that compute or compare; one more or less changes what is asked. */
 const OPERATORS = /^[<>=+*^\\÷×±≤≥≠∑√]$/u;
 
-function operatorsDiffer({ a, b }: Comparison): boolean {
-  const isOperator = (rest: Rest): boolean => rest.kind === 's' && OPERATORS.test(rest.word);
-  return a.some(isOperator) || b.some(isOperator);
+function isOperator(rest: Rest): boolean {
+  return rest.kind === 's' && OPERATORS.test(rest.word);
 }
 
 /** One picture in place of another may be the whole message; one more or less is decoration. */
 function picturesDiffer({ a, b }: Comparison): boolean {
-  const isPicture = (rest: Rest): boolean => rest.kind === 's' && /\p{Extended_Pictographic}/u.test(rest.word);
   return a.some(isPicture) && b.some(isPicture);
 }
 
+function isPicture(rest: Rest): boolean {
+  return rest.kind === 's' && /\p{Extended_Pictographic}/u.test(rest.word);
+}
+
 /** With all else equal, tense and number are what the texts differ in; among other differences they are mere wording. */
-function onlyInflectionsDiffer(a: Features, b: Features, compared: Comparison): boolean {
-  if (compared.a.length > 0 || compared.b.length > 0) return false;
+function onlyInflectionsDiffer(a: Features, b: Features): boolean {
   const wordsA = wordsOf(a);
   const wordsB = wordsOf(b);
   if (wordsA.length !== wordsB.length) return false;

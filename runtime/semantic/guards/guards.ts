@@ -1,4 +1,4 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { antonymsDiffer } from './antonyms.ts';
 import { codesDiffer } from './codes.ts';
@@ -46,7 +46,9 @@ export function vetoesOf(
   b: Features,
   lexicon: DomainLexicon,
 ): readonly string[] {
-  return names.filter((name) => GUARDS.get(name)?.(a, b, lexicon) ?? true);
+  const vetoes: string[] = [];
+  for (const name of names) if (GUARDS.get(name)?.(a, b, lexicon) ?? true) vetoes.push(name);
+  return vetoes;
 }
 
 /** The guards of `names` that don't know the language of a text: they clear nothing, so the strict threshold must hold. */

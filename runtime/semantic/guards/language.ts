@@ -1,4 +1,4 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import { isKnownWord } from '../lexicons/vocabulary.ts';
 import { fold } from './tokens.ts';
 

@@ -1,9 +1,10 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { FUNCTION_WORDS, STRONG_QUESTION_WORDS } from '../lexicons/grammar.ts';
 import { antonymConflict } from './antonyms.ts';
 import { compare } from './compare.ts';
 import type { Rest } from './compare.ts';
+import { beforeApostrophe } from './tokens.ts';
 import type { Token } from './tokens.ts';
 import { stem } from './word-match.ts';
 
@@ -63,17 +64,18 @@ function targetAfter(tokens: readonly Token[], index: number): string {
     const token = tokens[at];
     if (token === undefined || token.kind === 'stop') return '';
     if (token.kind !== 'word' || isGrammar(token.lower) || isNegator(token.lower)) continue;
-    return stem(token.lower.replace(/'.*$/u, ''));
+    return stem(beforeApostrophe(token.lower));
   }
   return '';
 }
 
 function isGrammar(lower: string): boolean {
-  return FUNCTION_WORDS.has(lower) || FUNCTION_WORDS.has(lower.replace(/'.*$/u, ''));
+  return FUNCTION_WORDS.has(lower) || FUNCTION_WORDS.has(beforeApostrophe(lower));
 }
 
 /** How far two texts differ in what they deny, in [0, 1]: 1 where one denies just what the other says, 0.5 for another count. Symmetric. */
 export function negationConflict(a: Features, b: Features): number {
+  if (a.negations.length === 0 && b.negations.length === 0) return 0;
   const [moreA, moreB] = unmatchedTargets(a.negations, b.negations);
   if (moreA.length === 0 && moreB.length === 0) return 0;
   return isAffirmed(moreA, b) || isAffirmed(moreB, a) ? 1 : 0.5;
@@ -87,9 +89,10 @@ export function negationsDiffer(a: Features, b: Features, lexicon: DomainLexicon
   if (isTurnedTwice(a, b, lexicon)) return false;
   if (compared.near) {
     const sameCount = a.negations.length === b.negations.length;
-    return (sameCount ? isExchanged(a, b) : true) && !isSaidOtherwise(compared.a, compared.b);
+    if (sameCount ? !isExchanged(a, b) : isTrouble(a, b) || isTrouble(b, a)) return false;
+    return !isSaidOtherwise(compared.a, compared.b);
   }
-  return conflict === 1 && compared.share >= AFFIRMED_SHARE_MIN;
+  return conflict === 1 && compared.share >= AFFIRMED_SHARE_MIN && !isSaidOtherwise(compared.a, compared.b);
 }
 
 /** "optional" and "not mandatory": a denial and an opposite make up for each other. */
@@ -100,7 +103,31 @@ function isTurnedTwice(a: Features, b: Features, lexicon: DomainLexicon): boolea
 /** Each denies what the other says: "an email but no parcel", "a parcel but no email". */
 function isExchanged(a: Features, b: Features): boolean {
   const [moreA, moreB] = unmatchedTargets(a.negations, b.negations);
-  return isAffirmed(moreA, b) && isAffirmed(moreB, a);
+  return isAffirmed(moreA, b) && isAffirmed(moreB, a) && isContrasted(a) && isContrasted(b);
+}
+
+/** Something is said beside what is denied. */
+function isContrasted({ words }: Features): boolean {
+  return words.some(
+    (word, at) => word === 'but' || word === 'and' || word === 'yet' || (word === ',' && at < words.length - 1),
+  );
+}
+
+/** "I can't get the lamp to work", "why won't the lamp work": told or asked beside "how do I get the lamp to work" it is the same trouble. */
+export function isTrouble(denying: Features, asking: Features): boolean {
+  if (
+    denying.negations.length !== 1 ||
+    asking.negations.length > 0 ||
+    !asking.questions.includes('how') ||
+    !asking.words.some(isGetting)
+  )
+    return false;
+  if (denying.questions.includes('why')) return true;
+  return denying.questions.length === 0 && denying.words[0] === 'i';
+}
+
+function isGetting(word: string): boolean {
+  return word === 'get' || word === 'make' || word === 'fix';
 }
 
 const AFFIRMED_SHARE_MIN = 0.5;
@@ -111,8 +138,9 @@ function isSaidOtherwise(a: readonly Rest[], b: readonly Rest[]): boolean {
 }
 
 const DENYING = new Set(
-  'unable cannot impossible invalid fail fails failed failing refuse refuses refused lacking missing unavailable doubt'.split(
-    ' ',
+  `unable cannot impossible invalid fail fails failed failing refuse refuses refused lacking missing unavailable doubt wrong incorrect absence absent
+  avoid avoids avoiding omit omits omitting instead unlike prevent prevents preventing stop stops too free`.split(
+    /\s+/u,
   ),
 );
 

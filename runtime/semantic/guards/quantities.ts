@@ -1,4 +1,4 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { compare } from './compare.ts';
 
@@ -10,12 +10,12 @@ interface Unmatched {
 
 /** How far two texts differ in amounts, in [0, 1]: 1 when each has one that the other lacks, 0.5 when one has. Symmetric. */
 export function numberConflict(a: Features, b: Features): number {
-  return conflictOf(unmatched(a.numbers, b.numbers, isAmount));
+  return isSameList(a.numbers, b.numbers) ? 0 : conflictOf(unmatched(a.numbers, b.numbers, isAmount));
 }
 
 /** How far two texts differ in dates, times and durations, as `numberConflict`. Symmetric. */
 export function dateConflict(a: Features, b: Features): number {
-  return conflictOf(unmatched(a.numbers, b.numbers, isTemporal));
+  return isSameList(a.numbers, b.numbers) ? 0 : conflictOf(unmatched(a.numbers, b.numbers, isTemporal));
 }
 
 /** True when two texts speak of different amounts or units. Symmetric. */
@@ -30,11 +30,25 @@ export function datesDiffer(a: Features, b: Features, lexicon: DomainLexicon): b
 
 function differ(a: Features, b: Features, lexicon: DomainLexicon, counts: (quantity: string) => boolean): boolean {
   if (a.numbers.length === 0 && b.numbers.length === 0) return false;
+  if (isSameList(a.numbers, b.numbers)) return false;
   const rest = unmatched(a.numbers, b.numbers, counts);
   if (rest.a.length === 0 && rest.b.length === 0) return false;
   if (rest.a.some(isStrong) && rest.b.some(isStrong)) return true;
+  if (areFirstAndLast(a.numbers, b.numbers) || areFirstAndLast(b.numbers, a.numbers))
+    return compare(a, b, lexicon).near;
   if (!compare(a, b, lexicon).near) return false;
   return rest.a.length > 0 && rest.b.length > 0 ? true : rest.a.some(isStrong) || rest.b.some(isStrong);
+}
+
+/** "the first train" and "the last train". */
+function areFirstAndLast(one: readonly string[], two: readonly string[]): boolean {
+  return one.includes('#1') && !two.includes('#1') && two.includes('calendar:last') && !one.includes('calendar:last');
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;
+  return true;
 }
 
 function conflictOf(rest: Unmatched): number {

@@ -1,6 +1,8 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
-import { bareWord, compare } from './compare.ts';
+import { compare } from './compare.ts';
+import { bareWord } from './word-info.ts';
+import { isTrouble } from './negation.ts';
 
 const PERSON_WORDS = new Set('person people'.split(' '));
 const PLACE_WORDS = new Set('place location address'.split(' '));
@@ -19,8 +21,33 @@ export function extractQuestions(words: readonly string[]): readonly string[] {
     if (asked !== '') found.add(asked);
   }
   if (found.size > 1) found.delete('what');
+  if (found.has('amount') && words.some(isPrice)) found.add('price');
+  if (found.size === 0 && asksWhether(words)) found.add('whether');
   return [...found].sort();
 }
+
+const PRICE = /^(?:costs?|costing|price|pay|paid|charged?|charges|fees?|worth)$/u;
+
+function isPrice(word: string): boolean {
+  return PRICE.test(word);
+}
+
+const WHETHER = new Set('should must is are am was were do does did has have had will would'.split(' '));
+const ASKS_READER = new Set(['will', 'would', 'do', 'did', 'have']);
+
+/** Yes or no: a sentence that begins with an auxiliary. What may be done is asked by "can" and "how can" alike, and isn't among them. */
+function asksWhether(words: readonly string[]): boolean {
+  return words.some((word, at) => {
+    if (!WHETHER.has(word) || (at > 0 && words[at - 1] !== '.' && words[at - 1] !== ',')) return false;
+    const next = words[at + 1] ?? '';
+    if (next === 'you') return !ASKS_READER.has(word) || words[at + 2] === 'have';
+    if (next === 'there') return !words.slice(at + 2, at + 5).some((other) => OPENING.has(other));
+    return next !== 'it' || words[at + 2] !== 'possible';
+  });
+}
+
+/** "is there a way to": how; "is there a reason": why. */
+const OPENING = new Set('way ways reason chance something anything somewhere someone'.split(' '));
 
 function askedBy(word: string, words: readonly string[], at: number): string {
   switch (word) {
@@ -115,7 +142,9 @@ export function questionConflict(a: Features, b: Features): number {
   if (a.questions.length === 0 || b.questions.length === 0) return 0;
   if (a.questions.some((question) => b.questions.includes(question))) return 0;
   const [one = '', two = ''] = [a.questions.join(' '), b.questions.join(' ')].sort();
+  if (one === 'whether' || two === 'whether') return 0.25;
   if (one === 'what' || two === 'what') return VAGUE.has(`${one} ${two}`) ? 0.25 : 0;
+  if (isSpanAndPrice(a, b) || isSpanAndPrice(b, a)) return 1;
   if (TOLERATED.has(`${one} ${two}`)) return 0.25;
   const loose = a.questions.some((one) =>
     b.questions.some((two) => LOOSE.has(one < two ? `${one} ${two}` : `${two} ${one}`)),
@@ -123,7 +152,12 @@ export function questionConflict(a: Features, b: Features): number {
   return loose ? 0.5 : 1;
 }
 
+function isSpanAndPrice(a: Features, b: Features): boolean {
+  return a.questions.includes('span') && b.questions.includes('price');
+}
+
 const ASKED_SHARE_MIN = 0.3;
+const WHETHER_SHARE_MIN = 0.6;
 
 /** True when two texts on one subject ask for different things of it. Symmetric. */
 export function questionsDiffer(a: Features, b: Features, lexicon: DomainLexicon): boolean {
@@ -131,8 +165,23 @@ export function questionsDiffer(a: Features, b: Features, lexicon: DomainLexicon
   if (conflict === 0) return false;
   const compared = compare(a, b, lexicon);
   if (Math.min(compared.sharedA, compared.sharedB) === 0) return false;
-  if (conflict === 0.25) return compared.restA + compared.restB <= 1 && isVague(a, b);
+  if (a.questions.includes('whether') || b.questions.includes('whether'))
+    return compared.restA + compared.restB === 0 && compared.share >= WHETHER_SHARE_MIN;
+  if (isTrouble(a, b) || isTrouble(b, a)) return false;
+  if (conflict === 0.25) {
+    const rest = compared.restA + compared.restB;
+    return rest === 0 ? isVague(a, b) || areOfThings(a, b) : rest === 1 && isVague(a, b);
+  }
   return compared.near || (conflict === 1 && compared.share >= ASKED_SHARE_MIN);
+}
+
+const PERSONS = new Set('i we you one my our your me us someone people'.split(' '));
+
+/** "Where can I pay?" asks what "How can I pay?" does; "Where does it grow?" and "How does it grow?" are two questions. */
+function areOfThings(a: Features, b: Features): boolean {
+  const isHow = a.questions.includes('how') !== b.questions.includes('how');
+  const isWhere = a.questions.includes('where') !== b.questions.includes('where');
+  return isHow && isWhere && !a.words.some((word) => PERSONS.has(word)) && !b.words.some((word) => PERSONS.has(word));
 }
 
 function isVague(a: Features, b: Features): boolean {

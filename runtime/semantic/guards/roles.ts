@@ -1,196 +1,217 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
-import { FUNCTION_WORDS } from '../lexicons/grammar.ts';
 import { compare } from './compare.ts';
-import type { Comparison } from './compare.ts';
-import { asksDiffer, personsDiffer } from './subjects.ts';
+import { bareWord } from './word-info.ts';
+import { roleUnitsOf } from './role-units.ts';
+import type { RoleUnit } from './role-units.ts';
+import { asksDiffer } from './subjects.ts';
 import { stem } from './word-match.ts';
 
-const ARTICLES = new Set(
-  'a an the my your our their his her its this that i you we is are was were be do does did'.split(' '),
-);
-const COORDINATORS = new Set([',', '&', '/', 'and', 'or', 'nor', 'plus']);
-const DIRECTIONS = new Set('from to into onto than for with by before after in on of over under'.split(' '));
-const DIRECTIONS_MAX = 24;
-/** Pronouns of one person are one word here: who acts on whom shows in their place. */
-const PERSON = new Map([
-  ['me', 'i'],
-  ['us', 'we'],
-  ['him', 'he'],
-  ['them', 'they'],
-]);
+const SHARE_MIN = 0.5;
+const ORDERED_SHARE_MIN = 0.6;
+const REST_MAX = 1;
 /** Beyond this many words order is too loose to be read. */
 const WORDS_MAX = 160;
-const ELEMENT_WORDS_MAX = 2;
 
-const SWAPPED_SHARE_MIN = 0.75;
-const ASKED_SHARE_MIN = 0.5;
-
-/** True when hardly anything differs between two texts but who acts on whom. Symmetric. */
+/** True when hardly anything differs between two texts but who acts on whom, or what comes before what. Symmetric. */
 export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): boolean {
   const compared = compare(a, b, lexicon);
-  if (compared.share < ASKED_SHARE_MIN) return false;
-  if (compared.near && directionsSwapped(a.words, b.words)) return segmentsOf(a) !== segmentsOf(b);
-  if (Math.max(compared.restA, compared.restB) > 1) return false;
-  if (asksDiffer(a.words, b.words)) return segmentsOf(a) !== segmentsOf(b);
-  if (compared.share < SWAPPED_SHARE_MIN) return false;
-  const certain = !compared.a.some(isPerson) && !compared.b.some(isPerson) && isInOrder(a, b, compared);
-  const moved = !certain && rolesDiffer(a.words, b.words);
-  return (moved || personsDiffer(a.words, b.words)) && segmentsOf(a) !== segmentsOf(b);
+  if (compared.share < SHARE_MIN || a.words.length > WORDS_MAX || b.words.length > WORDS_MAX) return false;
+  const few = Math.max(compared.restA, compared.restB) <= REST_MAX;
+  if (!few && !compared.near) return false;
+  if (few && asksDiffer(a.words, b.words)) return true;
+  const unitsA = roleUnitsOf(a);
+  const unitsB = roleUnitsOf(b);
+  const even = isEven(a) || isEven(b);
+  if (rolesExchanged(unitsA, unitsB, { even, few })) return true;
+  if (!few || compared.share < ORDERED_SHARE_MIN || (isBare(a) && isBare(b))) return false;
+  if (orderTurned(unitsA, unitsB, even) || headsExchanged(unitsA, unitsB)) return true;
+  return compared.restA + compared.restB === 0 && actorChanged(unitsA, unitsB);
 }
 
-function isPerson({ word }: { readonly word: string }): boolean {
-  return PERSON.has(word) || word === 'i' || word === 'we' || word === 'he' || word === 'they';
-}
-
-/** The words that both texts have stand in one order. */
-function isInOrder(a: Features, b: Features, { a: restA, b: restB }: Comparison): boolean {
-  let atA = 0;
-  let atB = 0;
-  let leftA = 0;
-  let leftB = 0;
-  for (;;) {
-    while (atA < a.stems.length && (a.kinds[atA] === ',' || restA[leftA]?.index === atA)) {
-      if (restA[leftA]?.index === atA) leftA += 1;
-      atA += 1;
-    }
-    while (atB < b.stems.length && (b.kinds[atB] === ',' || restB[leftB]?.index === atB)) {
-      if (restB[leftB]?.index === atB) leftB += 1;
-      atB += 1;
-    }
-    if (atA >= a.stems.length || atB >= b.stems.length) return atA >= a.stems.length && atB >= b.stems.length;
-    if (a.stems[atA] !== b.stems[atB]) return false;
-    atA += 1;
-    atB += 1;
-  }
-}
-
-const SEGMENT_OPENERS = new Set(
-  'if because when while after before since although in on at for with by during without and or'.split(' '),
+/** Words by which two things stand on equal terms. */
+const EVEN = new Set(
+  `differ difference differences distance far interact interacts interaction mix mixed combine combined compare compared comparison same similar equal
+  compatible together married related near close react reacts match matches pair pairs apart equivalent synonym rhyme rhymes unlike alike go
+  goes take taking eat drink wear versus vs differs different distinguish overlap collide agree meet talk connected correlated correlate`.split(
+    /\s+/u,
+  ),
 );
+const EVEN_ROLES = new Set(['', 'with', 'to', 'from', 'as', 'and', 'against']);
 
-/** The phrases of a text, sorted: texts with the same ones differ in the order of their clauses only. */
-function segmentsOf(features: Features): string {
-  const segments: string[] = [];
-  let segment = '';
-  for (const [index, base] of features.stems.entries()) {
-    const word = features.words[index] ?? '';
-    const opens = SEGMENT_OPENERS.has(word);
-    if (word === ',' || word === '.' || opens) {
-      if (segment !== '') segments.push(segment);
-      segment = opens && word !== 'and' && word !== 'or' ? word : '';
-    } else if (!ARTICLES.has(word) || word === 'i' || word === 'you') segment += ` ${base === '' ? word : base}`;
-  }
-  if (segment !== '') segments.push(segment);
-  return segments.sort().join('|');
+function isEven(features: Features): boolean {
+  return features.words.some((word) => EVEN.has(bareWord(word)));
 }
 
-/**
- * True when two texts are made of the same words with two of them on opposite sides of a third: "from A to B" and
- * "from B to A", "A reduces B" and "B reduces A". Moved clauses and reordered lists don't count. Symmetric.
- */
-function rolesDiffer(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length > WORDS_MAX || b.length > WORDS_MAX) return false;
-  const placesA = places(a);
-  const placesB = places(b);
-  const shared = [...placesA.keys()].filter((word) => placesB.has(word));
-  for (const pivot of shared) {
-    const at = placesA.get(pivot);
-    const bt = placesB.get(pivot);
-    if (at === undefined || bt === undefined || at.listed || bt.listed) continue;
-    if (isReversedAround({ shared, placesA, placesB, atA: at.index, atB: bt.index })) return true;
-  }
-  return false;
+/** Keywords without any grammar: their order says nothing. */
+function isBare(features: Features): boolean {
+  return !features.kinds.includes('f');
 }
 
-/** True when the words after two prepositions of direction have changed places. */
-function directionsSwapped(a: readonly string[], b: readonly string[]): boolean {
-  const ofA = directions(a);
-  const ofB = directions(b);
-  for (const one of ofA) {
-    for (const two of ofA) {
-      if (one.preposition === two.preposition || one.word === two.word) continue;
-      if (has(ofB, one.preposition, two.word) && has(ofB, two.preposition, one.word)) return true;
+interface Move {
+  readonly kind: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Two units have changed their parts: "from X to Y" and "from Y to X", "X for Y" and "Y for X". */
+function rolesExchanged(
+  a: readonly RoleUnit[],
+  b: readonly RoleUnit[],
+  { even, few }: { readonly even: boolean; readonly few: boolean },
+): boolean {
+  const moves = movesOf(a, b);
+  if (!even && moves.some(({ from, to }) => (from === 'from' && to === 'to') || (from === 'to' && to === 'from')))
+    return true;
+  for (let one = 1; one < moves.length; one += 1) {
+    for (let two = 0; two < one; two += 1) {
+      const first = moves[one];
+      const second = moves[two];
+      if (first === undefined || second === undefined || first.from !== second.to || first.to !== second.from) continue;
+      if (isEvenExchange(first, second, even)) continue;
+      if (few || (first.from !== '' && first.to !== '')) return true;
     }
   }
   return false;
 }
 
-interface Direction {
-  readonly preposition: string;
-  readonly word: string;
+/** Terms that are alike; "X serves as Y"; "the size of X is 5" and "X has a size of 5". */
+function isEvenExchange(one: Move, two: Move, even: boolean): boolean {
+  if (even && EVEN_ROLES.has(one.from) && EVEN_ROLES.has(one.to)) return true;
+  const plain = one.from === '' || one.to === '';
+  if (plain && (one.from === 'as' || one.to === 'as')) return true;
+  return plain && (one.from === 'of' || one.to === 'of') && (one.kind === '#') !== (two.kind === '#');
 }
 
-function directions(words: readonly string[]): readonly Direction[] {
-  const found: Direction[] = [];
-  for (const [index, preposition] of words.entries()) {
-    if (!DIRECTIONS.has(preposition)) continue;
-    const word = words.slice(index + 1, index + 4).find((next) => !ARTICLES.has(next));
-    if (word !== undefined && found.length < DIRECTIONS_MAX)
-      found.push({ preposition, word: stem(word.replace('^', '')) });
+const MOVES_MAX = 16;
+
+/** Units whose part is another in `b` than in `a`. */
+function movesOf(a: readonly RoleUnit[], b: readonly RoleUnit[]): readonly Move[] {
+  const moves: Move[] = [];
+  const done = new Set<string>();
+  for (const { key, kind } of a) {
+    if (kind === 'v' || kind === 's' || done.has(key)) continue;
+    done.add(key);
+    const move = moveOf(kind, rolesOf(a, key), rolesOf(b, key));
+    if (move !== undefined && moves.length < MOVES_MAX) moves.push(move);
   }
+  return moves;
+}
+
+function rolesOf(units: readonly RoleUnit[], key: string): string[] {
+  const roles: string[] = [];
+  for (const unit of units) if (unit.key === key) roles.push(unit.role);
+  return roles;
+}
+
+/** Both have the unit as often, and all its parts but one are the same. */
+function moveOf(kind: string, a: readonly string[], b: string[]): Move | undefined {
+  if (a.length !== b.length) return undefined;
+  let from: string | undefined;
+  for (const role of a) {
+    const at = b.indexOf(role);
+    if (at >= 0) b.splice(at, 1);
+    else if (from === undefined) from = role;
+    else return undefined;
+  }
+  const [to] = b;
+  return from === undefined || to === undefined ? undefined : { kind, from, to };
+}
+
+/** "X reduces Y" and "Y reduces X": two units on other sides of a third, all in one phrase. */
+function orderTurned(a: readonly RoleUnit[], b: readonly RoleUnit[], even: boolean): boolean {
+  const placesA = placesOf(a);
+  const placesB = placesOf(b);
+  for (const [pivot, pa] of placesA) {
+    const pb = placesB.get(pivot);
+    if (pb === undefined) continue;
+    let toRight = false;
+    let toLeft = false;
+    for (const [key, xa] of placesA) {
+      const xb = placesB.get(key);
+      const unit = a[xa];
+      if (xb === undefined || unit === undefined || key === pivot || unit.kind === 'v' || unit.kind === 's') continue;
+      if (!isOnePhrase(unit, a[pa]) || !isOnePhrase(b[xb], b[pb])) continue;
+      if (xa < pa && xb > pb) toRight = true;
+      if (xa > pa && xb < pb) toLeft = true;
+    }
+    if (toRight && toLeft && !(even && EVEN.has(pivot))) return true;
+  }
+  return false;
+}
+
+function isOnePhrase(one: RoleUnit | undefined, two: RoleUnit | undefined): boolean {
+  return one !== undefined && two !== undefined && one.group === two.group && one.role === two.role;
+}
+
+/** Where each unit stands that a text has exactly once, and where each person comes first. */
+function placesOf(units: readonly RoleUnit[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  const repeated = new Set<string>();
+  for (const [at, { key, kind }] of units.entries()) {
+    if (kind === 'o') continue;
+    if (found.has(key)) repeated.add(key);
+    if (kind !== 'p' || !found.has(key)) found.set(key, at);
+  }
+  for (const key of repeated) if (units[found.get(key) ?? 0]?.kind !== 'p') found.delete(key);
   return found;
 }
 
-function has(directed: readonly Direction[], preposition: string, word: string): boolean {
-  return directed.some((other) => other.preposition === preposition && other.word === word);
-}
+/** People and bodies that act; of other things nothing follows from their side of the verb ("my phone charges", "I charge my phone"). */
+const ACTORS = new Set(
+  `wife husband son daughter mother mom mum father dad brother sister child kid baby friend partner boss neighbour tenant landlord bank shop company
+  agent client patient nurse police team colleague dog cat ex nephew niece aunt uncle cousin student guest admin people parents family`
+    .split(/\s+/u)
+    .map(stem),
+);
+const ACTING = /^.{3,}(?:er|or|ist|ian|ee)$/u;
 
-interface Place {
-  readonly index: number;
-  /** Stands beside a comma, "and" or "or": an element of a list, whose order says nothing. */
-  readonly listed: boolean;
-  readonly content: boolean;
-}
-
-interface Pivot {
-  readonly shared: readonly string[];
-  readonly placesA: ReadonlyMap<string, Place>;
-  readonly placesB: ReadonlyMap<string, Place>;
-  readonly atA: number;
-  readonly atB: number;
-}
-
-function isReversedAround(pivot: Pivot): boolean {
-  let toRight = false;
-  let toLeft = false;
-  for (const word of pivot.shared) {
-    const a = pivot.placesA.get(word);
-    const b = pivot.placesB.get(word);
-    if (a === undefined || b === undefined || !a.content) continue;
-    if (a.index < pivot.atA && b.index > pivot.atB) toRight = true;
-    if (a.index > pivot.atA && b.index < pivot.atB) toLeft = true;
-  }
-  return toRight && toLeft;
-}
-
-/** Where each word stands that a text has exactly once. */
-function places(words: readonly string[]): ReadonlyMap<string, Place> {
-  const found = new Map<string, Place | undefined>();
-  for (const [index, marked] of words.entries()) {
-    if (marked === ',' || marked === '.') continue;
-    const word = marked.length > 1 && marked.startsWith('^') ? marked.slice(1) : marked;
-    if (COORDINATORS.has(word) || (ARTICLES.has(word) && word !== 'i')) continue;
-    const name = PERSON.get(word) ?? stem(word);
-    const content = !FUNCTION_WORDS.has(word) || PERSON.has(word) || name === 'i';
-    found.set(name, found.has(name) ? undefined : { index, listed: isListed(words, index), content });
-  }
-  const single = new Map<string, Place>();
-  for (const [name, place] of found) if (place !== undefined) single.set(name, place);
-  return single;
-}
-
-function isListed(words: readonly string[], index: number): boolean {
-  return isNearCoordinator(words, index, -1) || isNearCoordinator(words, index, 1);
-}
-
-/** Looks in a direction past articles, numbers and one more word: elements of lists are often two words long. */
-function isNearCoordinator(words: readonly string[], index: number, step: number): boolean {
-  let passed = 0;
-  for (let at = index + step; at >= 0 && at < words.length && passed < ELEMENT_WORDS_MAX; at += step) {
-    const word = words[at] ?? '';
-    if (COORDINATORS.has(word)) return true;
-    if (!ARTICLES.has(word) && !word.startsWith('=')) passed += 1;
+/** "my boss reads my mail", "I read the mail of my boss": an actor on the other side of a verb, and a person come or gone. */
+function actorChanged(a: readonly RoleUnit[], b: readonly RoleUnit[]): boolean {
+  if (personsIn(a) === personsIn(b)) return false;
+  const placesA = placesOf(a);
+  const placesB = placesOf(b);
+  for (const [key, xa] of placesA) {
+    const xb = placesB.get(key);
+    if (xb === undefined || a[xa]?.kind === 'p' || !(ACTORS.has(key) || ACTING.test(key))) continue;
+    for (const [verb, va] of placesA) {
+      const vb = placesB.get(verb);
+      if (vb === undefined || va === xa || a[va]?.group !== a[xa]?.group || b[vb]?.group !== b[xb]?.group) continue;
+      if (xa < va !== xb < vb && (a[va]?.kind === 'w' || a[va]?.kind === 'v')) return true;
+    }
   }
   return false;
+}
+
+function personsIn(units: readonly RoleUnit[]): number {
+  let count = 0;
+  for (const { kind } of units) if (kind === 'p') count += 1;
+  return count;
+}
+
+/** "arrive by ship and leave by train", "arrive by train and leave by ship": each of two units stands after what the other stood after. */
+function headsExchanged(a: readonly RoleUnit[], b: readonly RoleUnit[]): boolean {
+  const headsA = headsOf(a);
+  const headsB = headsOf(b);
+  for (const [one, head] of headsA) {
+    const moved = headsB.get(one);
+    if (moved === undefined || moved === head) continue;
+    for (const [two, other] of headsA) {
+      if (other === moved && two !== one && two !== head && one !== other && headsB.get(two) === head) return true;
+    }
+  }
+  return false;
+}
+
+/** Unit → the unit before it in its group, of those that a text has exactly once. */
+function headsOf(units: readonly RoleUnit[]): ReadonlyMap<string, string> {
+  const heads = new Map<string, string>();
+  const places = placesOf(units);
+  for (const [key, at] of places) {
+    const unit = units[at];
+    const before = units[at - 1];
+    if (unit === undefined || before === undefined || before.group !== unit.group || unit.kind === 'p') continue;
+    if (places.has(before.key) && before.kind !== 'p') heads.set(key, before.key);
+  }
+  return heads;
 }

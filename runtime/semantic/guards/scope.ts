@@ -1,6 +1,6 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
-import { LIMITING_CLASSES, QUANTIFIERS, SCOPE_OF } from '../lexicons/scope.ts';
+import { LIMITING_CLASSES, QUANTIFIERS } from '../lexicons/scope.ts';
 import { compare } from './compare.ts';
 import type { Comparison, Rest } from './compare.ts';
 
@@ -10,14 +10,21 @@ import type { Comparison, Rest } from './compare.ts';
  */
 export function scopeConflict(a: Features, b: Features, lexicon: DomainLexicon): number {
   const compared = compare(a, b, lexicon);
-  let conflict = 0;
-  for (const one of compared.a) {
-    const scope = scopeOf(one, lexicon);
-    if (scope === undefined) continue;
-    conflict = Math.max(conflict, 0.5);
-    if (compared.b.some((two) => isOtherOfClass(scope, scopeOf(two, lexicon)))) return 1;
+  const ofA = scopesOf(compared.a, lexicon);
+  const ofB = scopesOf(compared.b, lexicon);
+  if (ofA.length === 0 && ofB.length === 0) return 0;
+  return ofA.some((one) => ofB.some((two) => isOtherOfClass(one, two))) ? 1 : 0.5;
+}
+
+const NONE: readonly string[] = [];
+
+function scopesOf(rests: readonly Rest[], lexicon: DomainLexicon): readonly string[] {
+  let scopes: string[] | undefined;
+  for (const rest of rests) {
+    const scope = scopeOf(rest, lexicon);
+    if (scope !== undefined) (scopes ??= []).push(scope);
   }
-  return compared.b.some((two) => scopeOf(two, lexicon) !== undefined) ? Math.max(conflict, 0.5) : conflict;
+  return scopes ?? NONE;
 }
 
 /** True when two texts ask the same for different cases, or one of them for one case only. Symmetric. */
@@ -27,6 +34,7 @@ export function scopesDiffer(a: Features, b: Features, lexicon: DomainLexicon): 
   if (hasOwnScopeWord(compared.a, lexicon) || hasOwnScopeWord(compared.b, lexicon)) return true;
   const conflict = scopeConflict(a, b, lexicon);
   if (conflict === 1) return compared.near || compared.share >= CASE_SHARE_MIN;
+  if (compared.near && compared.a.some(isLimiting(lexicon)) && compared.b.some(isLimiting(lexicon))) return true;
   if (compared.near && (quantifiersDiffer(compared) || ownersDiffer(compared))) return true;
   return conflict > 0 && isLimited(compared, lexicon);
 }
@@ -40,25 +48,25 @@ function hasOwnScopeWord(rests: readonly Rest[], lexicon: DomainLexicon): boolea
 
 /** One text says the same as the other, but for one kind of people, animals or places. */
 function isLimited(compared: Comparison, lexicon: DomainLexicon): boolean {
-  const limits = (rest: Rest): boolean => {
-    const scope = scopeOf(rest, lexicon);
-    return scope !== undefined && LIMITING_CLASSES.has(scope.slice(0, scope.indexOf(':')));
-  };
+  const limits = isLimiting(lexicon);
   if (compared.contained === 1) return compared.b.some(limits);
   if (compared.contained === -1) return compared.a.some(limits);
   return compared.near && compared.a.some(limits) !== compared.b.some(limits);
 }
 
-function scopeOf(rest: Rest, lexicon: DomainLexicon): string | undefined {
-  return (
-    SCOPE_OF.get(rest.word) ??
-    SCOPE_OF.get(rest.stem) ??
-    (lexicon.scopeWords.has(rest.stem) ? `own:${rest.stem}` : undefined)
-  );
+function isLimiting(lexicon: DomainLexicon): (rest: Rest) => boolean {
+  return (rest) => {
+    const scope = scopeOf(rest, lexicon);
+    return scope !== undefined && LIMITING_CLASSES.has(scope.slice(0, scope.indexOf(':')));
+  };
 }
 
-function isOtherOfClass(one: string, two: string | undefined): boolean {
-  if (two === undefined || one === two) return false;
+function scopeOf(rest: Rest, lexicon: DomainLexicon): string | undefined {
+  return rest.scope ?? (lexicon.scopeWords.has(rest.stem) ? `own:${rest.stem}` : undefined);
+}
+
+function isOtherOfClass(one: string, two: string): boolean {
+  if (one === two) return false;
   const end = one.indexOf(':') + 1;
   return two.startsWith(one.slice(0, end));
 }
@@ -75,7 +83,11 @@ function quantifierOf(rests: readonly Rest[]): string {
   const found = new Set<string>();
   for (const rest of rests) {
     const quantifier = QUANTIFIERS.get(rest.word);
-    if (quantifier !== undefined) found.add(quantifier);
+    if (
+      quantifier !== undefined &&
+      !(rest.word === 'all' && rests.some(({ word, index }) => word === 'at' && index === rest.index - 1))
+    )
+      found.add(quantifier);
   }
   return [...found].sort().join(' ');
 }

@@ -1,14 +1,5 @@
-/** Pronouns by person: who acts on whom shows in the order in which persons are named. */
-const PERSONS: ReadonlyMap<string, string> = new Map(
-  [
-    ['i', 'i me my mine myself'],
-    ['you', 'you your yours yourself'],
-    ['he', 'he him his himself'],
-    ['she', 'she her hers herself'],
-    ['we', 'we us our ours ourselves'],
-    ['they', 'they them their theirs themselves'],
-  ].flatMap(([person = '', forms = '']) => forms.split(' ').map((form) => [form, person] as const)),
-);
+import { BASE_OF } from '../lexicons/irregular.ts';
+
 const ASKS = new Set(['who', 'whom', 'what', 'which']);
 const DO = new Set(['do', 'does', 'did', 'dont', 'doesnt', 'didnt']);
 /** Forms after which a question word says nothing of subject or object. */
@@ -17,34 +8,14 @@ const AUXILIARIES = new Set(
     ' ',
   ),
 );
+const BE = new Set('is are was were been being'.split(' '));
 const ASKED_WORDS_MAX = 3;
-const WORDS_MAX = 160;
-
-/** True when two texts name the same persons in another order: "does she owe him", "does he owe her". Symmetric. */
-export function personsDiffer(a: readonly string[], b: readonly string[]): boolean {
-  return a.length <= WORDS_MAX && b.length <= WORDS_MAX && personsSwapped(personsOf(a), personsOf(b));
-}
 
 /** True when one asks for the subject and the other for the object: "who manages Bob", "who does Bob manage". Symmetric. */
 export function asksDiffer(a: readonly string[], b: readonly string[]): boolean {
   const askedA = askedFor(a);
   const askedB = askedFor(b);
   return askedA !== askedB && askedA !== 'unclear' && askedB !== 'unclear';
-}
-
-function personsOf(words: readonly string[]): readonly string[] {
-  return words.flatMap((word) => PERSONS.get(plain(word)) ?? []);
-}
-
-function personsSwapped(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length || a.every((person, index) => person === b[index])) return false;
-  if (a.length > 2 && isTurned(a, b)) return false;
-  return [...a].sort(byName).join(' ') === [...b].sort(byName).join(' ');
-}
-
-/** A clause moved to the other end takes its persons along. */
-function isTurned(a: readonly string[], b: readonly string[]): boolean {
-  return a.some((_, by) => a.every((person, index) => person === b[(index + by) % b.length]));
 }
 
 type Asked = 'subject' | 'object' | 'unclear';
@@ -56,11 +27,20 @@ function askedFor(words: readonly string[]): Asked {
   const following = words.slice(at + 1, at + 1 + ASKED_WORDS_MAX).map(plain);
   const verb = following.find((word) => DO.has(word) || AUXILIARIES.has(word));
   if (verb === undefined) return following.length > 0 ? 'subject' : 'unclear';
-  return DO.has(verb) ? 'object' : 'unclear';
+  if (DO.has(verb)) return 'object';
+  return BE.has(verb) ? askedByPassive(words, at) : 'unclear';
 }
 
-function byName(one: string, two: string): number {
-  return one < two ? -1 : one > two ? 1 : 0;
+/** "who was killed by Brutus" asks for the object of killing, "who was Caesar killed by" for its subject. */
+function askedByPassive(words: readonly string[], at: number): Asked {
+  if (isParticiple(words[at + 2]) && words[at + 3] === 'by') return 'object';
+  let end = words.length - 1;
+  while (end > at && (words[end] === '.' || words[end] === ',')) end -= 1;
+  return words[end] === 'by' && isParticiple(words[end - 1]) ? 'subject' : 'unclear';
+}
+
+function isParticiple(word = ''): boolean {
+  return word.endsWith('ed') || word.endsWith('en') || BASE_OF.has(word);
 }
 
 function plain(word: string): string {

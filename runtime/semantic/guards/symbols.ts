@@ -1,4 +1,4 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { compare } from './compare.ts';
 
@@ -13,8 +13,8 @@ const WORD = /[\p{L}\p{M}\p{N}_]/u;
 const LETTER = /\p{L}/u;
 const DIGIT = /\p{Nd}/u;
 /** One operand of a formula: a number's digit, a lone letter, or a bracket. */
-const OPERAND_BEFORE = /(?:\p{Nd}|[)\]]|(?<![\p{L}\p{M}\p{N}_])\p{L})\s*$/u;
-const OPERAND_AFTER = /^\s*(?:\p{Nd}|[([]|\p{L}(?![\p{L}\p{M}\p{N}_]))/u;
+const OPERAND_BEFORE = /(?:\p{Nd}|[)\]]|(?<![\p{L}\p{M}\p{N}_])\p{L})$/u;
+const OPERAND_AFTER = /^(?:\p{Nd}|[([]|\p{L}(?![\p{L}\p{M}\p{N}_]))/u;
 /** Enough to see a neighbouring operand; what is farther off doesn't belong to the sign. */
 const NEIGHBOURHOOD = 4;
 /** A longer run is a drawing, and is taken as it is. */
@@ -66,12 +66,18 @@ function signOf(run: string, before: string, after: string): string {
   const plain = run.replace(/[≤≥≠−÷×]/gu, (char) => PLAIN_OF[char] ?? char);
   if (/^[.?!]*$/u.test(plain)) return isPrefix(plain, before, after) || isFactorial(plain, before, after) ? plain : '';
   if (plain.length > RUN_LENGTH_MAX) return plain;
-  const sign = plain.replace(/[.?!]+$/u, '').replace(/^[.?!]+(?![./=!?])/u, '');
+  const sign = withoutStops(plain).replace(/^[.?!]+(?![./=!?])/u, '');
   if (/^[%\p{Sc}]$/u.test(sign)) return isOfAmount(before, after) ? '' : sign;
   if (sign === '&') return WORD.test(after[0] ?? '') && !WORD.test(before.at(-1) ?? ' ') ? sign : '';
   if (/^-+$/u.test(sign)) return isMinus(sign, before, after) ? sign : '';
   if (sign === '/') return slashOf(before, after);
   return sign;
+}
+
+function withoutStops(run: string): string {
+  let end = run.length;
+  while (end > 0 && '.?!'.includes(run[end - 1] ?? '')) end -= 1;
+  return run.slice(0, end);
 }
 
 /** A stop right before a word and not after one: `!done`, `.profile`. */
@@ -94,7 +100,7 @@ function isMinus(sign: string, before: string, after: string): boolean {
   if (LETTER.test(after[0] ?? '') && !/[^\s("'`“‘]$/u.test(before)) return true;
   if (sign !== '-') return false;
   if (DIGIT.test(before.at(-1) ?? '') || DIGIT.test(after[0] ?? '')) return false;
-  return OPERAND_BEFORE.test(before) && OPERAND_AFTER.test(after);
+  return OPERAND_BEFORE.test(before.trimEnd()) && OPERAND_AFTER.test(after.trimStart());
 }
 
 /** A slash at the front or the end of a path, or between the operands of a formula with spaces around it. */
@@ -102,5 +108,5 @@ function slashOf(before: string, after: string): string {
   const wordBefore = WORD.test(before.at(-1) ?? '');
   const wordAfter = WORD.test(after[0] ?? '');
   if (wordBefore !== wordAfter) return wordAfter ? '/…' : '…/';
-  return !wordBefore && OPERAND_BEFORE.test(before) && OPERAND_AFTER.test(after) ? '/' : '';
+  return !wordBefore && OPERAND_BEFORE.test(before.trimEnd()) && OPERAND_AFTER.test(after.trimStart()) ? '/' : '';
 }

@@ -1,8 +1,10 @@
-import type { Features } from '../features.ts';
+import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { FUNCTION_WORDS } from '../lexicons/grammar.ts';
 import { BASE_OF } from '../lexicons/irregular.ts';
-import { bareWord, compare } from './compare.ts';
+import { compare } from './compare.ts';
+import { bareWord } from './word-info.ts';
+import type { Rest } from './compare.ts';
 import { stem } from './word-match.ts';
 
 const FUTURE = new Set("will shall 'll gonna tomorrow".split(' '));
@@ -32,7 +34,7 @@ export function extractTenses(words: readonly string[]): readonly string[] {
       addVerb(found, words, at);
     } else if (PAST.has(word)) found.add('<');
     if (isPastForm(word, words, at)) found.add(`<${stem(BASE_OF.get(word) ?? word)}`);
-    else if (isBareForm(word, words, at)) found.add(`-${stem(word)}`);
+    else if (isBareForm(word, words, at)) found.add(`${isAfterDid(words, at) ? '<' : '-'}${stem(word)}`);
   }
   return [...found].sort();
 }
@@ -70,8 +72,13 @@ function isPastForm(word: string, words: readonly string[], at: number): boolean
   const before = bareWord(words[at - 1] ?? '');
   if (NOMINAL_BEFORE.has(before) && !irregular) return false;
   if (HAVE.has(before) || before === 'already') return true;
-  if (BE.has(before)) return before === 'was' || before === 'were' || before === 'got';
+  if (BE.has(before)) return before === 'was' || before === 'were' || before === 'got' || before === 'been';
   return irregular || SUBJECTS.has(before) || PAST_BEFORE.has(before);
+}
+
+/** "did I spend": a past in a bare form. */
+function isAfterDid(words: readonly string[], at: number): boolean {
+  return words[at - 1] === 'did' || (words[at - 2] === 'did' && BEFORE_BARE.has(bareWord(words[at - 1] ?? '')));
 }
 
 const PAST_BEFORE = new Set('just and what who that which so then'.split(' '));
@@ -84,17 +91,18 @@ function isBareForm(word: string, words: readonly string[], at: number): boolean
 export function tenseConflict(a: Features, b: Features): number {
   const conflict = Math.max(verbConflict(a.tenses, b.tenses), verbConflict(b.tenses, a.tenses));
   if (conflict > 0) return conflict;
-  const pastOnly = (one: readonly string[], two: readonly string[]): boolean =>
-    one.includes('<') && !one.includes('>') && two.includes('>') && !two.includes('<');
-  return pastOnly(a.tenses, b.tenses) || pastOnly(b.tenses, a.tenses) ? 0.5 : 0;
+  return isPastOnly(a.tenses, b.tenses) || isPastOnly(b.tenses, a.tenses) ? 0.5 : 0;
+}
+
+function isPastOnly(one: readonly string[], two: readonly string[]): boolean {
+  return one.includes('<') && !one.includes('>') && two.includes('>') && !two.includes('<');
 }
 
 function verbConflict(past: readonly string[], other: readonly string[]): number {
   let conflict = 0;
   for (const tense of past) {
-    if (tense.length < 2 || !tense.startsWith('<')) continue;
+    if (tense.length < 2 || !tense.startsWith('<') || other.includes(tense)) continue;
     const verb = tense.slice(1);
-    if (other.includes(tense)) continue;
     if (other.includes(`>${verb}`)) conflict = 1;
     else if (other.includes(`-${verb}`)) conflict = Math.max(conflict, 0.75);
   }
@@ -114,17 +122,30 @@ export function tensesDiffer(a: Features, b: Features, lexicon: DomainLexicon): 
 }
 
 const TENSE_SHARE_MIN = 0.4;
+const CONDITION_SHARE_MIN = 0.3;
 
 /** "Was there an outage", "Is there an outage". */
 function auxiliaryDiffers(a: Features, b: Features, lexicon: DomainLexicon): boolean {
   const { a: restA, b: restB } = compare(a, b, lexicon);
-  const past = (rest: { readonly word: string }): boolean =>
-    rest.word === 'was' || rest.word === 'were' || rest.word === 'did';
-  const other = (rest: { readonly word: string }): boolean => PRESENT.has(rest.word);
-  return (
-    (restA.some(past) && restB.some(other) && !restB.some(past)) ||
-    (restB.some(past) && restA.some(other) && !restA.some(past))
-  );
+  if (restA.length === 0 || restB.length === 0) return false;
+  const pastA = hasAny(restA, PAST_AUXILIARIES);
+  const pastB = hasAny(restB, PAST_AUXILIARIES);
+  if (pastA !== pastB && hasAny(pastA ? restB : restA, PRESENT)) return true;
+  return restA.length + restB.length <= FUTURE_REST_MAX && (isToCome(restA, restB) || isToCome(restB, restA));
+}
+
+function hasAny(rests: readonly Rest[], words: ReadonlySet<string>): boolean {
+  for (const { word } of rests) if (words.has(word)) return true;
+  return false;
+}
+
+const PAST_AUXILIARIES = new Set('was were did'.split(' '));
+const FUTURE_REST_MAX = 3;
+
+/** "What is the rate", "What will the rate be". */
+function isToCome(future: readonly Rest[], present: readonly Rest[]): boolean {
+  const will = future.some(({ word }) => word === 'will') && future.some(({ word }) => word === 'be');
+  return will && present.some(({ word }) => word === 'is' || word === 'are');
 }
 
 const PRESENT = new Set('is are will do does am'.split(' '));
@@ -136,5 +157,5 @@ export function conditionDiffers(a: Features, b: Features, lexicon: DomainLexico
   if (ifA === ifB)
     return ifA && a.tenses.includes('unless') !== b.tenses.includes('unless') && compare(a, b, lexicon).near;
   const compared = compare(a, b, lexicon);
-  return ifB ? compared.contained === 1 : compared.contained === -1;
+  return compared.share >= CONDITION_SHARE_MIN && compared.contained === (ifB ? 1 : -1);
 }

@@ -49,6 +49,15 @@ export function tokenise(text: string): readonly Token[] {
   return tokens;
 }
 
+/** The part of a word before its first apostrophe. */
+export function beforeApostrophe(word: string): string {
+  for (let at = 0; at < word.length; at += 1) {
+    const char = word[at];
+    if (char === "'" || char === '’') return word.slice(0, at);
+  }
+  return word;
+}
+
 /** Lower case, without accents, apostrophes plain. */
 export function fold(raw: string): string {
   if (PLAIN.test(raw)) return raw.toLowerCase();

@@ -3,12 +3,12 @@
  * meaning the same. Two members of one class are two cases. Origin: written for this project from general knowledge of English.
  */
 const CLASSES: readonly string[] = [
-  'age: adult grownup | child kid children | toddler | baby infant newborn babies | teenager teen adolescent | elderly senior pensioner | minor underage | preschooler',
+  'age: adult grownup | child kid children offspring | toddler | baby infant newborn babies | teenager teen adolescent | elderly senior pensioner | minor underage | preschooler',
   'state: pregnant pregnancy expectant | breastfeed breastfeeding nursing lactating | menopause menopausal postmenopausal | diabetic diabetes | asthmatic asthma | immunocompromised immunosuppressed',
   'sex: man male men boy gentleman | woman female women girl lady',
   'family: husband | wife | son | daughter | brother | sister | grandmother grandma | grandfather grandpa | aunt | uncle | nephew | niece',
   'animal: dog puppy canine | cat kitten feline | horse pony | rabbit | hamster | cow cattle | bird parrot',
-  'account: current checking | savings saver | joint | business corporate commercial | personal private-account | student',
+  'account: current checking | savings saver | joint | business corporate commercial | personal private-account individual | student',
   'card: credit | debit | prepaid',
   'plan: basic starter lite | standard | premium | pro professional | enterprise | gold | silver | platinum | bronze | free-tier freemium | family-plan | unlimited | payg prepay | ultimate',
   'class: economy | business-class | first-class',

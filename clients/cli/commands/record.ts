@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import { clientSettings, loadConfig, parseBytes, parseDurationMs } from '../../../runtime/config/index.ts';
+import { reachableHost } from '../addresses.ts';
+import { UsageError } from '../exit.ts';
+import { count, size } from '../format.ts';
+import { jsonDocument } from '../terminal.ts';
+import { addExamples, type CommandContext } from './shared.ts';
+
+interface RecordOptions {
+  readonly out: string;
+  readonly url?: string;
+  readonly credential?: string;
+  readonly for?: string;
+  readonly limit: string;
+  readonly texts?: true;
+  readonly vectors?: true;
+  readonly json?: true;
+}
+
+const HTTP_PORT = 8_080;
+
+/** Adds `reprise record`: what a running node is asked, as a trace that `reprise replay` reads. */
+export function addRecord(program: Command, { terminal }: CommandContext): void {
+  const command = program
+    .command('record')
+    .description('record what a running node is asked, until Ctrl-C or a limit: hashes, counts and times, no texts')
+    .requiredOption('--out <file>', 'file to write: JSON Lines (reprise/record/v1), gzip where it ends with .gz')
+    .option('--url <url>', 'HTTP address of the node (else 127.0.0.1 and the configured port)')
+    .option('--credential <key>', 'credential of an admin; others can see it here, not in REPRISE_API_KEY')
+    .option('--for <duration>', 'stop after so long: 30s, 10m, 2h')
+    .option('--limit <size>', 'stop at so many bytes of lines, before compression', '1GiB')
+    .option('--texts', 'asked texts too; the node must allow it (recording.texts)')
+    .option('--vectors', 'vectors of asked texts too; the node must allow it (recording.texts)')
+    .option('--json', 'print one JSON document')
+    .action(async (options: RecordOptions) => {
+      const bytesMax = parseBytes(options.limit);
+      if (bytesMax === undefined) throw new UsageError(`'${options.limit}' is no size: say 100MiB.`);
+      const forMs = options.for === undefined ? undefined : parseDurationMs(options.for);
+      if (options.for !== undefined && forMs === undefined) {
+        throw new UsageError(`'${options.for}' is no duration: say 30s, 10m or 2h.`);
+      }
+      const { recordToFile } = await import('../record/record-to-file.ts');
+      const credential = options.credential ?? clientSettings().credential?.reveal();
+      const stop = new AbortController();
+      const onSignal = (): void => stop.abort();
+      process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+      const timer = forMs === undefined ? undefined : setTimeout(onSignal, forMs);
+      try {
+        const done = await recordToFile({
+          url: options.url ?? localUrl(),
+          path: options.out,
+          bytesMax,
+          terms: { texts: options.texts === true, vectors: options.vectors === true },
+          signal: stop.signal,
+          onBegun: () => terminal.err(`recording to ${options.out}; Ctrl-C ends it\n`),
+          ...(credential !== undefined && { credential }),
+        });
+        if (options.json === true) return terminal.out(jsonDocument(done));
+        const dropped = done.dropped === 0 ? '' : `, ${count(done.dropped)} dropped`;
+        terminal.out(`${count(done.requests)} requests${dropped}, ${size(done.bytes)} of lines in ${done.path}\n`);
+      } finally {
+        clearTimeout(timer);
+        process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+      }
+    });
+  addExamples(
+    command,
+    'reprise record --out monday.jsonl.gz --for 2h',
+    'reprise record --url http://10.0.0.7:8080 --out now.jsonl --limit 100MiB',
+    'reprise replay monday.jsonl.gz --policy all --size 256MiB',
+  );
+}
+
+function localUrl(): string {
+  try {
+    const { server } = loadConfig();
+    return `http://${reachableHost(server.host)}:${server.httpPort || HTTP_PORT}`;
+  } catch {
+    // A node's configuration may name credentials that a client's environment doesn't have.
+    return `http://127.0.0.1:${HTTP_PORT}`;
+  }
+}

@@ -1,0 +1,101 @@
+import { RepriseError } from '../../../runtime/errors.ts';
+import type { RecordingStatus, RecordingTerms } from '../../../runtime/ports/recording.ts';
+import { CommandFailure } from '../exit.ts';
+import { LineFile } from './line-file.ts';
+
+export interface RecordToFileOptions {
+  /** HTTP address of the node. */
+  readonly url: string;
+  readonly credential?: string;
+  readonly path: string;
+  /** Of lines, before compression. */
+  readonly bytesMax: number;
+  readonly terms: RecordingTerms;
+  /** Ends the recording; what came until then is kept. */
+  readonly signal: AbortSignal;
+  readonly onBegun: () => void;
+}
+
+/** What a recording came to. */
+export interface Recorded {
+  readonly path: string;
+  readonly requests: number;
+  /** Requests that are missing, by the node's count. */
+  readonly dropped: number;
+  readonly bytes: number;
+}
+
+const STATUS_TIMEOUT_MS = 5_000;
+
+/**
+ * Takes a recording from a node into a file for its owner only, under another name until it is whole. Fails with `unreachable`,
+ * with the node's own refusal, or with `data_invalid` where the file can't be written.
+ */
+export async function recordToFile(options: RecordToFileOptions): Promise<Recorded> {
+  const { url, path, signal, bytesMax } = options;
+  const leave = new AbortController();
+  const body = await begin(options, AbortSignal.any([signal, leave.signal]));
+  options.onBegun();
+  let cut: unknown;
+  const file = await LineFile.fill(path, bytesMax, async (lines) => {
+    try {
+      for await (const chunk of body) {
+        await lines.take(chunk);
+        if (lines.isFull) break;
+      }
+    } catch (error) {
+      if (lines.failure !== undefined) throw error;
+      if (!signal.aborted) cut = error;
+    } finally {
+      leave.abort();
+    }
+  });
+  if (cut !== undefined) {
+    const kept = `${file.lines} lines until then are in ${path}`;
+    throw new RepriseError('unreachable', `${url} broke the recording off (${kept}).`, { cause: cut });
+  }
+  const { dropped } = await statusOf(options);
+  return { path, requests: Math.max(0, file.lines - 1), dropped, bytes: file.bytes };
+}
+
+async function begin(
+  { url, terms, credential }: RecordToFileOptions,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const response = await fetch(new URL('/admin/record', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...authorization(credential) },
+    body: JSON.stringify(terms),
+    signal,
+  }).catch((cause: unknown) => {
+    throw new RepriseError('unreachable', `No Reprise answers at ${url}. Name another with --url.`, { cause });
+  });
+  if (response.ok && response.body !== null) return response.body;
+  const text = await response.text();
+  throw refusal(text, response.status);
+}
+
+/** The node's own words, where it has any. */
+function refusal(text: string, status: number): Error {
+  try {
+    const { error } = JSON.parse(text) as { error: { code: string; message: string } };
+    return new CommandFailure(error.code, error.message, undefined);
+  } catch {
+    return new RepriseError('unreachable', `What answers there is no Reprise that can be recorded (HTTP ${status}).`);
+  }
+}
+
+/** The node's count; where it can't be had any more, nothing is known to be missing. */
+async function statusOf({ url, credential }: RecordToFileOptions): Promise<Pick<RecordingStatus, 'dropped'>> {
+  try {
+    const signal = AbortSignal.timeout(STATUS_TIMEOUT_MS);
+    const response = await fetch(new URL('/admin/recording', url), { headers: authorization(credential), signal });
+    return (await response.json()) as RecordingStatus;
+  } catch {
+    return { dropped: 0 };
+  }
+}
+
+function authorization(credential: string | undefined): Record<string, string> {
+  return credential === undefined ? {} : { authorization: `Bearer ${credential}` };
+}
