@@ -40,12 +40,6 @@ export interface SignalRow extends FitRow {
   readonly vetoed: boolean;
 }
 
-/** Fits the equivalence model to labelled pairs. Repeatable: the same pairs in the same order and the same seed give the same numbers. */
-export function fitEquivalence(pairs: readonly TrainingPair[], options: FitEquivalenceOptions): EquivalenceParameters {
-  const rarity = options.rarity ?? countRarity(textsOf(pairs));
-  return fitRows(signalRows(pairs, { ...options, rarity }), { ...options, rarity });
-}
-
 /** The signals of pairs, read once for many fits. */
 export function signalRows(
   pairs: readonly TrainingPair[],
@@ -62,7 +56,10 @@ export function signalRows(
   }));
 }
 
-/** Fits the equivalence model to rows; those that guards refuse aren't learned from, because the model is never asked about them. */
+/**
+ * Fits the equivalence model to rows. Repeatable: the same rows in the same order and the same seed give the same numbers.
+ * Those that guards refuse aren't learned from, because the model is never asked about them.
+ */
 export function fitRows(
   rows: readonly SignalRow[],
   options: Pick<FitEquivalenceOptions, 'seed' | 'networks' | 'epochs' | 'mute'> & { readonly rarity: RarityParameters },
@@ -95,13 +92,4 @@ export function countRarity(texts: readonly Features[]): RarityParameters {
     if (count > 1) levels[Math.min(level, LEVELS - 1)]?.push(stem);
   }
   return { texts: texts.length, levels: levels.map((stems) => stems.sort().join(' ')) };
-}
-
-function textsOf(pairs: readonly TrainingPair[]): readonly Features[] {
-  const texts = new Map<string, Features>();
-  for (const { asked, stored } of pairs) {
-    texts.set(asked.text, asked.features);
-    texts.set(stored.text, stored.features);
-  }
-  return [...texts.values()];
 }

@@ -3,8 +3,7 @@ import type { KeyIndex } from './node-list.ts';
 import { NodeList, PolicyNode } from './node-list.ts';
 import { certain, NodePolicy } from './node-policy.ts';
 
-/** What a node is, in `mark`. */
-const INCOMING = 0;
+/** What a node is, in `mark`; 0: a newcomer. */
 const LIR = 1;
 const HIR = 2;
 /** Remembered in the stack, not resident. */

@@ -1,5 +1,5 @@
 import type { TraceBatch } from '../workload/trace.ts';
-import type { ReplayOptions, ReplayRow, ReplayRun } from './replay.ts';
+import type { ReplayOptions, ReplayRow, ReplayRun } from './replay-row.ts';
 
 /**
  * What no policy can pass, since it knows the future.

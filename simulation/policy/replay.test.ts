@@ -25,7 +25,7 @@ function mostHits(asked: readonly number[], entries: number): number {
   for (const key of asked) {
     const after = new Map<string, number>();
     const keep = (held: readonly number[], hits: number): void => {
-      const name = held.toSorted().join();
+      const name = held.toSorted((left, right) => left - right).join();
       after.set(name, Math.max(after.get(name) ?? 0, hits));
     };
     for (const [name, hits] of states) {

@@ -27,6 +27,7 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
   dates: [
     ['Wake me at 7 am', 'Wake me at 7 pm'],
     ['Wake me at 07:15', 'Wake me at 17:15'],
+    ['When does the first tram leave?', 'When does the last tram leave?'],
     ['Book a table for Tuesday', 'Book a table for Thursday'],
     ['Who won the cup in March 2021?', 'Who won the cup in May 2021?'],
     ['Rent per week', 'Rent per month'],
@@ -83,6 +84,7 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['Is my deposit safe?', 'Is their deposit safe?'],
   ],
   question: [
+    ['Where does saffron grow?', 'How does saffron grow?'],
     ['Who wrote Emma?', 'When did someone write Emma?'],
     ['Where did the ship sink?', 'Why did the ship sink?'],
     ['How much does a clutch cost?', 'Who sells a clutch at cost?'],

@@ -69,6 +69,9 @@ const COMPUTING = new Set(['-', '<', '>', '^', '%', '÷']);
 const OWNED_WITHIN = 3;
 const UNITS_MAX = 96;
 
+/** Forms of one word begin alike. */
+const SHARED_LETTERS = 3;
+
 /** The units of a text in order, those of a passive as in the active. */
 export function roleUnitsOf(features: Features): readonly RoleUnit[] {
   const reader = new RoleReader(features);
@@ -121,9 +124,20 @@ class RoleReader {
     else if (OWNERS.has(word)) this.#addOwner(word, at);
     else if (VERBS.has(word)) this.#add(stems[at] ?? word, 'v', this.#role);
     else if (kind === 'w' || kind === 'i' || kind === 'n')
-      this.#add(stems[at] ?? word, kind === 'n' ? 'n' : 'w', this.#role);
+      this.#add(this.#keyAt(at, word), kind === 'n' ? 'n' : 'w', this.#role);
     else if (kind === '#') this.#add(words[at] ?? '', '#', this.#role);
     else if (COMPUTING.has(word)) this.#add(word, 's', this.#role);
+  }
+
+  /** Its stem, unless the text has another word that shares it by meaning: "from the clinic to the hospital" are two places. */
+  #keyAt(at: number, word: string): string {
+    const { stems, words } = this.#features;
+    const key = stems[at] ?? word;
+    const start = word.slice(0, SHARED_LETTERS);
+    for (let other = stems.indexOf(key); other >= 0; other = stems.indexOf(key, other + 1)) {
+      if (!bareWord(words[other] ?? '').startsWith(start)) return word;
+    }
+    return key;
   }
 
   #add(key: string, kind: string, role: string): void {

@@ -50,6 +50,9 @@ const SWAPPED: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ['Who was Abel killed by?', 'Who did Abel kill?'],
     ['Which clubs did Anna join?', 'Which clubs joined Anna?'],
   ],
+  'two words of one meaning': [
+    ['Was she sent from the clinic to the hospital?', 'Was she sent from the hospital to the clinic?'],
+  ],
 };
 
 const MOVED: Readonly<Record<string, readonly (readonly [string, string])[]>> = {

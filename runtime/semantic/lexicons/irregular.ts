@@ -93,8 +93,3 @@ export const BASE_OF: ReadonlyMap<string, string> = new Map(
     return forms.map((form): [string, string] => [form, base]);
   }),
 );
-
-/** Verbs whose past form is like the base form; their tense shows in what stands before them only. */
-export const UNCHANGED: ReadonlySet<string> = new Set(
-  'put set cut cost let hit hurt shut quit read spread bet upset reset'.split(' '),
-);
