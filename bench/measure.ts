@@ -28,6 +28,8 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const HTTP_PATH = '/v1/chat/completions';
 const LIMIT_MS = 120_000;
 const PRIME_CONNECTIONS = 16;
+/** Load before a sample that isn't measured. */
+const SETTLE_SECONDS = 1;
 /** Share of requests that may fail, or be answered another way than the scenario says. */
 const STRAYS_MAX = 0.02;
 
@@ -74,6 +76,8 @@ export class Meter {
     const isHttp = scenario.protocol === 'http';
     const load = isHttp && this.#options.useWrk ? this.#wrk.bind(this) : this.#load.bind(this);
     const port = isHttp ? server.httpPort : server.grpcPort;
+    // What ran before has left caches and heap of its own: a moment of the same load first.
+    await load({ ...this.#scenarioPlan(scenario, bytes, port), seconds: SETTLE_SECONDS });
     const plan: LoadPlan = { ...this.#scenarioPlan(scenario, bytes, port), seconds };
     return this.#watched(scenario, plan, load);
   }
