@@ -149,10 +149,13 @@ export class Tiers {
     const item = Number.isFinite(ttlMs)
       ? { key: entry.key, value, ttlMs: Math.ceil(ttlMs) }
       : { key: entry.key, value };
-    const reservation = this.#nearCache?.reserve(entry.key);
+    // Above an in-process grid L1 is for what is asked for again: most answers never are.
+    const keepsNew = this.#gridTier !== 'exact-l1';
+    const reservation = keepsNew ? this.#nearCache?.reserve(entry.key) : undefined;
     let published = false;
     try {
       if (!(await this.#replaceOlder(entry, item, options))) return false;
+      if (!keepsNew) this.#nearCache?.invalidate(entry.key);
       if (reservation !== undefined) {
         published = this.#nearCache!.publish(reservation, entry, value.byteLength + ENTRY_OVERHEAD_BYTES);
       }
