@@ -24,6 +24,8 @@ describe('the command line of judge and calibrate', () => {
     [['judge', '--pairs', 'a.tsv', '--stream', 'b.json']],
     [['judge', '--stream', 'b.json', '--seeds', 'x']],
     [['calibrate', '--pairs', 'a.tsv', '--domain', 'default']],
+    [['calibrate', '--domain', 'default', '--wrong-at-most', '1%']],
+    [['calibrate', '--pairs', 'a.tsv', '--intents', 'b.csv', '--domain', 'default', '--wrong-at-most', '1%']],
     [['calibrate', '--pairs', 'a.tsv', '--domain', 'default', '--wrong-at-most', '2']],
     [['calibrate', '--pairs', 'a.tsv', '--domain', 'default', '--wrong-at-most', '1%', '--coefficients', 'mine']],
   ])('%o is a usage error', async (args) => {

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { RepriseError } from '../../runtime/errors.ts';
+import { replaceFile } from '../../runtime/host/replace-file.ts';
 
 /** Writes a file that an option names, whole or not at all. Fails with `data_invalid` where it can't. */
 export async function writeOutput(path: string, text: string): Promise<void> {
@@ -18,15 +18,4 @@ async function isReplaceable(path: string): Promise<boolean> {
     (found) => found.isFile(),
     () => true,
   );
-}
-
-async function replaceFile(path: string, text: string): Promise<void> {
-  const part = `${path}.${randomUUID()}.part`;
-  try {
-    await writeFile(part, text);
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
 }

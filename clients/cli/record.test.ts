@@ -203,6 +203,18 @@ describe('reprise record', () => {
     expect(readFileSync(plain, 'utf8')).toBe('{"schema":"reprise/record/v1"}\n{"tMs":1}\n');
   });
 
+  it('takes what is no count of the node for none missing', async () => {
+    const server = createServer((asked, response) => {
+      response.writeHead(asked.method === 'POST' ? 200 : 401);
+      response.end(asked.method === 'POST' ? '{"schema":"reprise/record/v1"}\n{"tMs":1}\n' : '{"dropped":"many"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { done } = await begun({ url: `http://127.0.0.1:${port}`, path: join(folder, 'whole.jsonl') });
+    expect(await done).toMatchObject({ requests: 1, dropped: 0 });
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   it('writes no file where nobody answers', async () => {
     const out = join(folder, 'none.jsonl');
     const run = await runCaptured(['record', '--url', 'http://127.0.0.1:1', '--out', out]);

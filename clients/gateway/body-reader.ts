@@ -45,6 +45,8 @@ class Upload {
   }
 
   start(): void {
+    // Its client left while it was found out who asks: no event comes any more.
+    if (this.#source.destroyed) return this.#onCut();
     this.#source.on('data', this.#onData);
     this.#source.on('end', this.#onEnd);
     this.#source.on('error', this.#onCut);

@@ -78,18 +78,28 @@ describe('the direct edge', () => {
     expect(heard).toContain('"code":"empty_body"');
   });
 
-  it('closes the connection behind a refusal that left an upload unread', async () => {
-    const { port } = await listen({
-      resolveIdentity: () => {
-        throw new RepriseError('missing_credential', 'Send a key.');
-      },
-    });
+  const nobody = (): never => {
+    throw new RepriseError('missing_credential', 'Send a key.');
+  };
+
+  it.each([
+    ['large', 'content-length: 100000'],
+    ['endless', 'transfer-encoding: chunked'],
+  ])('closes the connection behind a refusal that left a %s upload unread', async (_, lengthLine) => {
+    const { port } = await listen({ resolveIdentity: nobody });
     const heard = await speak(
       port,
-      'POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"mess',
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${lengthLine}\r\n\r\n2\r\n{"`,
     );
     expect(heard).toMatch(/^HTTP\/1\.1 401 /);
     expect(heard.toLowerCase()).toContain('connection: close');
+  });
+
+  it('keeps the connection behind a refusal of a small request', async () => {
+    const { port } = await listen({ resolveIdentity: nobody });
+    const one = 'POST /v1/completions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 2\r\n';
+    const heard = await speak(port, `${one}\r\n{}${one}connection: close\r\n\r\n{}`);
+    expect(heard.match(/HTTP\/1\.1 401 /g)).toHaveLength(2);
   });
 
   it('answers requests that came together one after the other', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import Fastify from 'fastify';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
@@ -33,23 +33,26 @@ interface Harness {
 }
 
 type EdgeKind = 'plugin' | 'direct';
+type OnConnection = (socket: Socket) => void;
 
 /** The two ways to serve the inference routes; every test here runs on both. */
-const EDGES: Readonly<Record<EdgeKind, (options: GatewayOptions) => Promise<number>>> = {
-  plugin: async (options) => {
+const EDGES: Readonly<Record<EdgeKind, (options: GatewayOptions, onConnection: OnConnection) => Promise<number>>> = {
+  plugin: async (options, onConnection) => {
     const app = Fastify({ forceCloseConnections: true });
+    app.server.on('connection', onConnection);
     void app.register(repriseGateway, options);
     await app.listen({ host: '127.0.0.1', port: 0 });
     cleanups.push(() => app.close());
     return (app.server.address() as AddressInfo).port;
   },
-  direct: async (options) => {
+  direct: async (options, onConnection) => {
     const direct = new DirectEdge(options, () => 'id-1');
     const server = createServer((request, response) => {
       if (direct.handle(request, response)) return;
       response.writeHead(418);
       response.end();
     });
+    server.on('connection', onConnection);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     cleanups.push(() => {
@@ -62,7 +65,10 @@ const EDGES: Readonly<Record<EdgeKind, (options: GatewayOptions) => Promise<numb
 
 let edge: EdgeKind;
 
-async function listen(changes: Partial<GatewayOptions> = {}): Promise<Harness> {
+async function listen({
+  onConnection = () => undefined,
+  ...changes
+}: Partial<GatewayOptions> & { readonly onConnection?: OnConnection } = {}): Promise<Harness> {
   const service = new FakeService();
   const internalErrors: unknown[] = [];
   const waiting: ((record: RequestRecord) => void)[] = [];
@@ -73,7 +79,7 @@ async function listen(changes: Partial<GatewayOptions> = {}): Promise<Harness> {
     onInternalError: (error) => internalErrors.push(error),
     ...changes,
   };
-  const port = await EDGES[edge](options);
+  const port = await EDGES[edge](options, onConnection);
   return { service, port, internalErrors, nextRecord: () => new Promise((resolve) => waiting.push(resolve)) };
 }
 
@@ -398,6 +404,30 @@ describe.each<EdgeKind>(['plugin', 'direct'])('by %s:', (kind) => {
         'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"a"',
         () => socket.resetAndDestroy(),
       );
+
+      expect(await record).toMatchObject({ status: 499, outcome: 'cancelled' });
+      expect(service.requests).toHaveLength(0);
+    });
+
+    it('whose client goes away before it is known who asks ends all the same', async () => {
+      const asked = deferred<void>();
+      const closed = deferred<void>();
+      const { service, port, nextRecord } = await listen({
+        resolveIdentity: async () => {
+          asked.resolve();
+          await closed.promise;
+          return READER;
+        },
+        onConnection: (socket) => socket.once('close', () => closed.resolve()),
+      });
+      const record = nextRecord();
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(
+        'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"a"',
+      );
+      await asked.promise;
+      socket.resetAndDestroy();
 
       expect(await record).toMatchObject({ status: 499, outcome: 'cancelled' });
       expect(service.requests).toHaveLength(0);

@@ -51,6 +51,8 @@ export class FastifyTarget implements ReplyTarget {
 
 /** A body up to this size is copied behind its head and leaves with it in one write. */
 const ONE_WRITE_BYTES_MAX = 32_768;
+/** An upload up to this size isn't worth a connection. */
+const DROPPED_BYTES_MAX = 65_536;
 
 /** Answers on the bare response: no hooks, no serialisers, one write. */
 export class DirectTarget implements ReplyTarget {
@@ -80,8 +82,7 @@ export class DirectTarget implements ReplyTarget {
   send(status: number, body: Uint8Array | string): void {
     const bytes = typeof body === 'string' ? Buffer.from(body) : bufferOf(body);
     this.#headers.push('content-length', String(bytes.length));
-    // What was left unread of an upload can't be told from the next request.
-    if (!this.incoming.complete) this.#headers.push('connection', 'close');
+    if (this.#leavesUpload()) this.#headers.push('connection', 'close');
     this.raw.writeHead(status, this.#headers);
     // As text of one byte a character the body joins its head; as bytes it would be a write of its own.
     if (bytes.length <= ONE_WRITE_BYTES_MAX) this.raw.end(bytes.toString('latin1'), 'latin1');
@@ -90,6 +91,14 @@ export class DirectTarget implements ReplyTarget {
 
   open(status: number): void {
     this.raw.writeHead(status, this.#headers);
+  }
+
+  /** A small rest of an upload is read and dropped by the server itself; a large or an unknown one ends the connection. */
+  #leavesUpload(): boolean {
+    if (this.incoming.complete) return false;
+    const { headers } = this.incoming;
+    if (headers['transfer-encoding'] !== undefined) return true;
+    return Number(headers['content-length'] ?? 0) > DROPPED_BYTES_MAX;
   }
 }
 

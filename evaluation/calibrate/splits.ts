@@ -1,3 +1,4 @@
+import { textGroups } from '../pairs/text-groups.ts';
 import { shuffled } from '../statistics/random.ts';
 
 /** Two texts of a pair, as they are compared. */
@@ -19,7 +20,7 @@ const GROUP_SHARE_MAX = 0.2;
  * together; only where such a group holds most of the file its texts are parted one by one.
  */
 export function splitByText(pairs: readonly TextPair[], heldOutShare: number, random: () => number): Split {
-  const groups = textComponents(pairs);
+  const groups = textGroups(pairs);
   const sizes = new Map<number, number>();
   for (const group of groups) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   const isBroken = (group: number): boolean => (sizes.get(group) ?? 0) > GROUP_SHARE_MAX * pairs.length;
@@ -64,34 +65,4 @@ export function withoutSharedTexts(
     kept.push(at);
   }
   return kept.toSorted((one, two) => one - two);
-}
-
-/** Group of each pair: pairs that share a text, directly or by way of others, have one number. */
-function textComponents(pairs: readonly TextPair[]): readonly number[] {
-  const numbers = new Map<string, number>();
-  const parents: number[] = [];
-  const numberOf = (text: string): number => {
-    let number = numbers.get(text);
-    if (number === undefined) {
-      number = parents.length;
-      numbers.set(text, number);
-      parents.push(number);
-    }
-    return number;
-  };
-  const rootOf = (start: number): number => {
-    let root = start;
-    while (parents[root] !== root) root = parents[root] ?? root;
-    for (let at = start; at !== root;) {
-      const next = parents[at] ?? root;
-      parents[at] = root;
-      at = next;
-    }
-    return root;
-  };
-  for (const [a, b] of pairs) {
-    const rootA = rootOf(numberOf(a));
-    parents[rootA] = rootOf(numberOf(b));
-  }
-  return pairs.map(([a]) => rootOf(numberOf(a)));
 }

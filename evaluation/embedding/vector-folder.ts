@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../runtime/host/replace-file.ts';
 import type { WordVectors } from '../../runtime/ports/embedder.ts';
 
 /** What is known of one embedded text. */
@@ -25,6 +26,8 @@ const MAGIC = 0x52_50_56_32;
 const HEADER_BYTES = 12;
 const HASH_BYTES = 32;
 const DIGEST_BYTES = 32;
+/** The words of the texts are in them. */
+const OWNER_ONLY = 0o600;
 const TRUNCATED = 1;
 const WITH_WORDS = 2;
 const SEGMENTS_MAX = 32;
@@ -98,8 +101,7 @@ export class VectorFolder {
     const bytes = Buffer.concat([header, ...kept.reverse()]);
     const name = `${randomUUID()}.vectors`;
     const digest = createHash('sha256').update(bytes).digest();
-    await writeFile(join(this.#folder, `${name}.part`), Buffer.concat([bytes, digest]));
-    await rename(join(this.#folder, `${name}.part`), join(this.#folder, name));
+    await replaceFile(join(this.#folder, name), Buffer.concat([bytes, digest]), OWNER_ONLY);
     return name;
   }
 

@@ -1,3 +1,4 @@
+import { normaliseAskedText } from '../../runtime/semantic/asked-text.ts';
 import { dataInvalid, readDataFile, type DataFile } from './data-file.ts';
 import type { LabelledPair } from './labelled-pair.ts';
 import { columnOf, readCsv } from './tables.ts';
@@ -22,6 +23,16 @@ export interface Clinc150 {
 
 /** Intent of the out-of-scope texts of CLINC150. */
 export const OUT_OF_SCOPE = 'oos';
+
+/** The texts as they are asked, normalised, each once; empty ones are left out. */
+export function distinctTexts(texts: readonly IntentText[]): readonly IntentText[] {
+  const kept = new Map<string, IntentText>();
+  for (const { text, intent } of texts) {
+    const asked = normaliseAskedText(text);
+    if (asked !== '' && !kept.has(asked)) kept.set(asked, { text: asked, intent });
+  }
+  return [...kept.values()];
+}
 
 /** The texts of a BANKING77 file: CSV with the columns `text` and `category`. */
 export async function readBanking77(path: string): Promise<readonly IntentText[]> {

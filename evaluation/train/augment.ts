@@ -1,4 +1,4 @@
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../statistics/random.ts';
 import type { MadePair } from './near-pairs.ts';
 
 const WEIGHT = 0.3;

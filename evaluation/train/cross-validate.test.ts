@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { extractFeatures } from '../../runtime/semantic/features.ts';
 import { coverageOf, foldsOf } from './cross-validate.ts';
-import { textGroups } from './training-pair.ts';
+import { textGroups } from '../pairs/text-groups.ts';
 import type { TrainingPair } from './training-pair.ts';
 
 const texts = fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 })), { maxLength: 60 });

@@ -3,7 +3,7 @@ import { MonotoneEquivalence } from '../../runtime/semantic/equivalence.ts';
 import type { Equivalence } from '../../runtime/semantic/equivalence.ts';
 import { fitRows } from './fit-equivalence.ts';
 import type { SignalRow } from './fit-equivalence.ts';
-import { seededRandom, shuffled } from './seeded-random.ts';
+import { seededRandom, shuffled } from '../statistics/random.ts';
 import type { TrainingPair } from './training-pair.ts';
 
 /** How well scores part right from wrong pairs. */
@@ -48,9 +48,7 @@ const FOLDS = 5;
 /** Fold of each pair, 0 to `folds` - 1, drawn by text groups: no text is in two folds. */
 export function foldsOf(pairs: readonly TrainingPair[], folds: number, seed: number): readonly number[] {
   const groups = [...new Set(pairs.map(({ group }) => group))];
-  const order = shuffled(groups.length, seededRandom(seed));
-  const foldOf = new Map<number, number>();
-  for (const [place, index] of order.entries()) foldOf.set(groups[index] ?? 0, place % folds);
+  const foldOf = new Map(shuffled(groups, seededRandom(seed)).map((group, place) => [group, place % folds]));
   return pairs.map(({ group }) => foldOf.get(group) ?? 0);
 }
 

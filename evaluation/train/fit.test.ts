@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fitNetworks } from './fit.ts';
 import type { FitRow } from './fit.ts';
 import { plattScaling } from './platt.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../statistics/random.ts';
 
 const SIGNS = [1, -1, -1];
 

@@ -1,6 +1,6 @@
 import type { NetworkParameters } from '../../runtime/ports/calibration.ts';
 import { SCALED_MAX } from '../../runtime/semantic/equivalence.ts';
-import { seededRandom, shuffled } from './seeded-random.ts';
+import { seededRandom, shuffled } from '../statistics/random.ts';
 
 /** One labelled pair as the model sees it. */
 export interface FitRow {
@@ -74,7 +74,7 @@ function fitOne(targets: Targets, without: readonly number[], options: FitOption
   const batches = Math.ceil(targets.inputs.length / BATCH);
   let step = 0;
   for (let epoch = 0; epoch < epochs; epoch += 1) {
-    const order = shuffled(targets.inputs.length, random);
+    const order = shuffled([...targets.inputs.keys()], random);
     const rate = RATE * (1 - epoch / epochs);
     for (let batch = 0; batch < batches; batch += 1) {
       gradient.fill(0);

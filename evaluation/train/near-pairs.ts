@@ -1,7 +1,7 @@
 import type { IntentText } from '../pairs/known-data.ts';
 import { OUT_OF_SCOPE } from '../pairs/known-data.ts';
 import { similarityOf } from '../embedding/text-embedder.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../statistics/random.ts';
 import type { TextPair } from './sources.ts';
 
 /** A pair made from a data set, with how much it counts. */

@@ -3,10 +3,10 @@ import { join, relative } from 'node:path';
 import { RepriseError } from '../../runtime/errors.ts';
 import { normaliseAskedText } from '../../runtime/semantic/asked-text.ts';
 import { readDataFile } from '../pairs/data-file.ts';
-import { readBanking77, readClinc150, readParaphrases } from '../pairs/known-data.ts';
+import { distinctTexts, readBanking77, readClinc150, readParaphrases } from '../pairs/known-data.ts';
 import type { IntentText } from '../pairs/known-data.ts';
 import { readPairs } from '../pairs/read-pairs.ts';
-import { seededRandom, shuffled } from './seeded-random.ts';
+import { seededRandom, shuffled } from '../statistics/random.ts';
 
 /** A labelled pair of normalised texts. */
 export interface TextPair {
@@ -103,17 +103,8 @@ function textPair(a: string, b: string, same: boolean, category: string): TextPa
 }
 
 function intents(name: string, texts: readonly IntentText[], seed: number): Source {
-  const order = shuffled(texts.length, seededRandom(seed)).subarray(0, INTENT_TEXTS_MAX);
-  const known = new Set<string>();
-  const kept: IntentText[] = [];
-  for (const index of order) {
-    const { text, intent } = texts[index]!;
-    const normal = normaliseAskedText(text);
-    if (normal === '' || known.has(normal)) continue;
-    known.add(normal);
-    kept.push({ text: normal, intent });
-  }
-  return { kind: 'intents', name, texts: kept };
+  const some = shuffled(texts, seededRandom(seed)).slice(0, INTENT_TEXTS_MAX);
+  return { kind: 'intents', name, texts: distinctTexts(some) };
 }
 
 /** True for a file of a known kind whose first line names the columns of labelled pairs. */

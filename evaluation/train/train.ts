@@ -5,6 +5,7 @@ import { pairSide } from '../../runtime/semantic/pair-side.ts';
 import { similarityOf } from '../embedding/text-embedder.ts';
 import type { TextEmbedder } from '../embedding/text-embedder.ts';
 import type { EmbeddedText } from '../embedding/vector-folder.ts';
+import { textGroups } from '../pairs/text-groups.ts';
 import { augmentedPairs } from './augment.ts';
 import { crossValidate, leaveSourcesOut } from './cross-validate.ts';
 import type { HeldOut } from './cross-validate.ts';
@@ -14,7 +15,6 @@ import type { MadePair, VectorOf } from './near-pairs.ts';
 import { plattScaling } from './platt.ts';
 import { readSources } from './sources.ts';
 import type { Source } from './sources.ts';
-import { textGroups } from './training-pair.ts';
 import type { TrainingPair } from './training-pair.ts';
 
 export interface TrainOptions {

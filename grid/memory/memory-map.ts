@@ -13,7 +13,9 @@ import type {
 import type { EvictionPolicy, Resident } from '../../runtime/policy/eviction-policy.ts';
 import { ChunkArena } from './chunk-arena.ts';
 import { EventHub } from './event-hub.ts';
-import { type Expiring, ExpiryHeap } from './expiry-heap.ts';
+import { ExpiryHeap } from './expiry-heap.ts';
+import { MemoryItem, NO_VALUE, assertCode, compareCodeAndKey, type CodeAndKey, type Slot } from './memory-item.ts';
+import { makePage, parseCodeAndKey, parseSlot } from './pages.ts';
 import { SortedBlocks } from './sorted-blocks.ts';
 
 /** What an item costs beside key and value: map slot, item, handle, order and expiry slots; bytes. */
@@ -26,42 +28,6 @@ const SWEEP_ITEMS_MAX = 1_024;
 const SWEEP_INTERVAL_MS = 1_000;
 const SWEEP_BACKLOG_INTERVAL_MS = 10;
 const SWEEP_DELAY_MS_MAX = 3_600_000;
-
-const CODE_MAX = 0xffffffff;
-const NO_VALUE = -1;
-
-interface CodeAndKey {
-  readonly code: number;
-  readonly key: string;
-}
-
-interface Slot {
-  readonly slot: number;
-}
-
-class MemoryItem implements Expiring, CodeAndKey, Slot {
-  readonly key: string;
-  /** Where the value lies in the arena. */
-  handle: number;
-  length: number;
-  version: number;
-  expiresAtMs = Infinity;
-  heapIndex = -1;
-  /** The item's place in a scan: rises with each key that comes in, kept when its value is replaced. */
-  readonly slot: number;
-  attributes: GridAttributes | undefined = undefined;
-  code = 0;
-  resident: Resident | undefined = undefined;
-  bytes = 0;
-
-  constructor(key: string, slot: number) {
-    this.key = key;
-    this.handle = NO_VALUE;
-    this.length = 0;
-    this.version = 0;
-    this.slot = slot;
-  }
-}
 
 type CodeIndex = SortedBlocks<CodeAndKey, MemoryItem>;
 
@@ -346,55 +312,6 @@ export class MemoryMap {
       this.#armSweep(firedAtMs, isBacklog ? SWEEP_BACKLOG_INTERVAL_MS : SWEEP_INTERVAL_MS);
     });
   }
-}
-
-interface PageRules {
-  readonly limit: number;
-  readonly nowMs: number;
-  valueOf(item: MemoryItem): Versioned;
-  include(item: MemoryItem): boolean;
-  /** True for the first item past the range. */
-  isLast(item: MemoryItem): boolean;
-  token(item: MemoryItem): string;
-}
-
-function makePage(members: Iterable<MemoryItem>, rules: PageRules): GridPage {
-  assert(Number.isInteger(rules.limit) && rules.limit > 0, 'a page has a limit of one item at least');
-  const items: GridPage['items'][number][] = [];
-  let last: MemoryItem | undefined;
-  for (const item of members) {
-    if (rules.isLast(item)) break;
-    if (item.expiresAtMs <= rules.nowMs || !rules.include(item)) continue;
-    if (items.length === rules.limit) return { items, next: rules.token(last as MemoryItem) };
-    const { key, attributes } = item;
-    const { value } = rules.valueOf(item);
-    items.push(attributes === undefined ? { key, value } : { key, value, attributes });
-    last = item;
-  }
-  return { items };
-}
-
-function compareCodeAndKey(left: CodeAndKey, right: CodeAndKey): number {
-  if (left.code !== right.code) return left.code - right.code;
-  if (left.key === right.key) return 0;
-  return left.key < right.key ? -1 : 1;
-}
-
-function parseCodeAndKey(token: string): CodeAndKey {
-  const colon = token.indexOf(':');
-  const code = Number(token.slice(0, colon));
-  assertCode(code);
-  return { code, key: token.slice(colon + 1) };
-}
-
-function parseSlot(token: string): number {
-  const slot = Number(token);
-  assert(Number.isSafeInteger(slot), 'a page continues from the token of the page before');
-  return slot;
-}
-
-function assertCode(code: number): void {
-  assert(Number.isInteger(code) && code >= 0 && code <= CODE_MAX, 'a code is an unsigned 32-bit integer');
 }
 
 /** What an item is charged with. A key is charged at two bytes a character, its most. */

@@ -8,6 +8,7 @@ import type { Grid } from '../ports/grid.ts';
 import type { Storage } from '../ports/storage.ts';
 import { ControlRecord, type ControlShape } from './control-record.ts';
 import { Ledger } from './ledger.ts';
+import { MemoryStorage } from './testing/memory-storage.ts';
 
 const FOREVER = { deadlineAtMs: Number.MAX_SAFE_INTEGER };
 const UNION: ControlShape<readonly string[]> = {
@@ -15,24 +16,6 @@ const UNION: ControlShape<readonly string[]> = {
   parse: (value) => (Array.isArray(value) ? (value as string[]) : undefined),
   merge: (a, b) => [...new Set([...a, ...b])],
 };
-
-class MemoryStorage implements Storage {
-  readonly records = new Map<string, Uint8Array>();
-  read(name: string): Promise<Uint8Array | undefined> {
-    return Promise.resolve(this.records.get(name));
-  }
-  write(name: string, value: Uint8Array): Promise<void> {
-    this.records.set(name, value);
-    return Promise.resolve();
-  }
-  remove(name: string): Promise<void> {
-    this.records.delete(name);
-    return Promise.resolve();
-  }
-  list(): Promise<readonly string[]> {
-    return Promise.resolve([...this.records.keys()].sort());
-  }
-}
 
 function newGrid(clock: ManualClock): MemoryGrid {
   const bytesMax = 1 << 20;
@@ -90,6 +73,24 @@ describe('ControlRecord', () => {
 
     expect(restarted.record.value).toContain('a1');
     expect([...b.record.value].sort()).toEqual(['a1', 'b1', 'b2', 'b3']);
+  });
+
+  it('keeps a change that the disk refused, and publishes it later', async () => {
+    const clock = new ManualClock();
+    const grid = newGrid(clock);
+    const storage = new MemoryStorage();
+    const { record } = await node(clock, grid, 'a', storage);
+    await record.update(add('first'), FOREVER);
+    const write = storage.write.bind(storage);
+    storage.write = () => Promise.reject(new Error('disk full'));
+    await expect(record.update(add('second'), FOREVER)).rejects.toThrow('disk full');
+    storage.write = write;
+
+    await record.load(FOREVER);
+    const other = await node(clock, grid, 'b');
+
+    expect(record.value).toEqual(['first', 'second']);
+    expect(other.record.value).toEqual(['first', 'second']);
   });
 
   it('seeds an empty grid from disk, and takes the higher version from a full one', async () => {

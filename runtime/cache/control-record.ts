@@ -65,7 +65,8 @@ export class ControlRecord<T> {
     return this.#inTurn(async () => {
       const kept = await this.#deps.storage?.read(this.#fileName);
       const decoded = kept === undefined ? undefined : this.#decode(kept);
-      if (decoded !== undefined) {
+      // A change that the disk refused is in memory only.
+      if (decoded !== undefined && decoded.version > this.#current.version) {
         this.#current = decoded;
         this.#unpublished = decoded.unpublished;
       }

@@ -37,8 +37,8 @@ beforeEach(async () => {
   nearCache = new NearCache<Entry>({ bytesMax: 1e6, policy: 'lru' });
 });
 
-function tiersOver(gridIsLocal: boolean): Tiers {
-  return new Tiers({ grid, ledger, clock, nearCache }, { gridIsLocal });
+function tiersOver(gridTier: 'exact-l1' | 'exact-l2'): Tiers {
+  return new Tiers({ grid, ledger, clock, nearCache }, { gridTier });
 }
 
 function answer(text: string, calledAtMs: number): Entry {
@@ -75,7 +75,7 @@ function textOf(entry: Entry | undefined): string | undefined {
 
 describe('L1 above an in-process grid', () => {
   it('takes in what is asked for, not what is stored', async () => {
-    const tiers = tiersOver(true);
+    const tiers = tiersOver('exact-l1');
     await tiers.store(answer('one', 1), FAR);
     expect(tiers.getNear('k', TERMS)).toBeUndefined();
     expect(textOf((await tiers.get('k', TERMS, FAR))?.entry)).toBe('one');
@@ -83,7 +83,7 @@ describe('L1 above an in-process grid', () => {
   });
 
   it('never holds an answer that was replaced', async () => {
-    const tiers = tiersOver(true);
+    const tiers = tiersOver('exact-l1');
     await tiers.store(answer('one', 1), FAR);
     await tiers.get('k', TERMS, FAR);
     await tiers.store(answer('two', 2), FAR);
@@ -91,7 +91,7 @@ describe('L1 above an in-process grid', () => {
   });
 
   it('nor takes one in from a load that began before it was replaced', async () => {
-    const tiers = tiersOver(true);
+    const tiers = tiersOver('exact-l1');
     await tiers.store(answer('one', 1), FAR);
     const [, early] = await Promise.all([tiers.store(answer('two', 2), FAR), tiers.get('k', TERMS, FAR)]);
     expect(['one', 'two']).toContain(textOf(early?.entry));
@@ -101,7 +101,7 @@ describe('L1 above an in-process grid', () => {
 
 describe('L1 above a remote grid', () => {
   it('takes in what is stored', async () => {
-    const tiers = tiersOver(false);
+    const tiers = tiersOver('exact-l2');
     await tiers.store(answer('one', 1), FAR);
     expect(tiers.getNear('k', TERMS)?.tier).toBe('exact-l1');
   });

@@ -37,8 +37,8 @@ export interface Found {
 }
 
 export interface TiersOptions {
-  /** True when the grid is in this process: its hits count as exact-l1. */
-  readonly gridIsLocal: boolean;
+  /** `exact-l1`: the grid is in this process and its hits count as L1's, which then takes in what is asked for and not what is stored. */
+  readonly gridTier: 'exact-l1' | 'exact-l2';
 }
 
 /** What a decoded entry costs in L1 beside its bytes: its fields and texts. */
@@ -63,7 +63,7 @@ export class Tiers {
     this.#ledger = deps.ledger;
     this.#clock = deps.clock;
     this.#nearCache = deps.nearCache;
-    this.#gridTier = options.gridIsLocal ? 'exact-l1' : 'exact-l2';
+    this.#gridTier = options.gridTier;
     this.#ledger.onReset(() => this.#nearCache?.clear());
   }
 

@@ -1,15 +1,15 @@
-import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '../errors.ts';
 import type { Storage } from '../ports/storage.ts';
+import { PART, replaceFile } from './replace-file.ts';
 
 const NAME = /^[a-z0-9][a-z0-9._-]*$/;
-const TEMPORARY = '.part';
+const OWNER_ONLY = 0o600;
 
-/** Records as files of one folder; a write goes to a temporary file, is synced, then renamed. */
+/** Records as files of one folder; a record is replaced whole or not at all. */
 export class FileStorage implements Storage {
   readonly #folder: string;
-  #writes = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -27,21 +27,7 @@ export class FileStorage implements Storage {
   async write(name: string, value: Uint8Array): Promise<void> {
     const path = this.#path(name);
     await mkdir(this.#folder, { recursive: true });
-    this.#writes += 1;
-    const temporary = `${path}.${process.pid}-${this.#writes}${TEMPORARY}`;
-    try {
-      const file = await open(temporary, 'w', 0o600);
-      try {
-        await file.writeFile(value);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(temporary, path);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
+    await replaceFile(path, value, OWNER_ONLY);
   }
 
   async remove(name: string): Promise<void> {
@@ -51,7 +37,7 @@ export class FileStorage implements Storage {
   async list(): Promise<readonly string[]> {
     try {
       const names = await readdir(this.#folder);
-      return names.filter((name) => NAME.test(name) && !name.endsWith(TEMPORARY)).sort();
+      return names.filter((name) => NAME.test(name) && !name.endsWith(PART)).sort();
     } catch (error) {
       if (isMissing(error)) return [];
       throw error;
@@ -59,7 +45,7 @@ export class FileStorage implements Storage {
   }
 
   #path(name: string): string {
-    assert(NAME.test(name) && !name.endsWith(TEMPORARY), 'a storage name is plain');
+    assert(NAME.test(name) && !name.endsWith(PART), 'a storage name is plain');
     return join(this.#folder, name);
   }
 }

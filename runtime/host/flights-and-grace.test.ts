@@ -1,27 +1,32 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createReprise, type Identity, type Reprise } from './embedded.ts';
+import { FunctionModel } from '../models/function-model.ts';
+import { createReprise, type Identity, type InferenceService, type ModelFunction, type Reprise } from './embedded.ts';
+import { SystemClock } from './system-clock.ts';
+import { startTestServer, type TestServer } from './testing/test-server.ts';
 
 const OWNER: Identity = { tenant: 'local', role: 'admin', verified: true };
 const EMBEDDINGS = { model: 'e', input: ['a text'] };
 const CHAT = { model: 'm', messages: [{ role: 'user', content: 'a question' }] };
-const opened: Reprise[] = [];
+const SETTINGS = {
+  semantic: { mode: 'off' },
+  namespaces: { default: { ttlMs: 3_600_000, graceMs: 3_600_000 } },
+  telemetry: { logLevel: 'error' },
+} as const;
+const opened: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
-  for (const reprise of opened.splice(0)) await reprise.close();
+  for (const node of opened.splice(0)) await node.close();
 });
 
-async function open(model: (call: number) => Promise<void> | void): Promise<{ reprise: Reprise; calls: () => number }> {
+/** Answers with the number of the call, once `onCall` lets it. */
+function numbered(onCall: (call: number) => Promise<void> | void): { model: ModelFunction; calls: () => number } {
   let calls = 0;
-  const reprise = await createReprise({
-    settings: {
-      semantic: { mode: 'off' },
-      namespaces: { default: { ttlMs: 3_600_000, graceMs: 3_600_000 } },
-      telemetry: { logLevel: 'error' },
-    },
+  return {
+    calls: () => calls,
     model: async (request) => {
       calls += 1;
       const call = calls;
-      await model(call);
+      await onCall(call);
       const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
       if ('input' in request)
         return { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [call] }], model: 'e', usage };
@@ -35,9 +40,29 @@ async function open(model: (call: number) => Promise<void> | void): Promise<{ re
         usage,
       };
     },
-  });
+  };
+}
+
+async function open(
+  onCall: (call: number) => Promise<void> | void,
+): Promise<{ reprise: Reprise; calls: () => number }> {
+  const { model, calls } = numbered(onCall);
+  const reprise = await createReprise({ settings: SETTINGS, model });
   opened.push(reprise);
-  return { reprise, calls: () => calls };
+  return { reprise, calls };
+}
+
+/** The same model behind a server whose counters tell when something was stored. */
+async function startServer(): Promise<{ server: TestServer; calls: () => number }> {
+  const { model, calls } = numbered(() => undefined);
+  const upstream = new FunctionModel({ clock: new SystemClock() }, model, { name: 'function', models: [] });
+  const server = await startTestServer(SETTINGS, {
+    embedder: { missing: 'not in this test' },
+    upstreams: new Map([['function', upstream]]),
+    defaultUpstream: 'function',
+  });
+  opened.push(server);
+  return { server, calls };
 }
 
 function vectorOf(answer: Record<string, unknown>): unknown {
@@ -72,8 +97,8 @@ describe('a flight of embedding items', () => {
 });
 
 describe('a stale answer inside its grace', () => {
-  const soft = (reprise: Reprise) =>
-    reprise.service.invalidate({
+  const soft = ({ service }: { readonly service: InferenceService }) =>
+    service.invalidate({
       target: { kind: 'namespace', namespace: 'default' },
       invalidation: 'soft',
       purge: false,
@@ -97,22 +122,20 @@ describe('a stale answer inside its grace', () => {
   });
 
   it.each([
-    ['chat completions', CHAT],
-    ['embeddings', EMBEDDINGS],
-  ])('of %s is served once more and refreshed meanwhile', async (_, request) => {
-    let refreshed: () => void = () => undefined;
-    const whenRefreshed = new Promise<void>((resolve) => (refreshed = resolve));
-    const { reprise, calls } = await open((call) => {
-      if (call === 2) refreshed();
-    });
-    await reprise.infer(request);
-    await soft(reprise);
+    ['chat completions', '/v1/chat/completions', CHAT],
+    ['embeddings', '/v1/embeddings', EMBEDDINGS],
+  ])('of %s is served once more and refreshed meanwhile', async (_, path, request) => {
+    const { server, calls } = await startServer();
+    await server.post(path, request);
+    await server.telemetry.counted(1, 'reprise_stores_total', 'stored');
+    await soft(server.assembly.node);
 
-    const stale = await reprise.infer(request);
-    await whenRefreshed;
+    const stale = await server.post(path, request);
+    await server.telemetry.counted(2, 'reprise_stores_total', 'stored');
+    const fresh = await server.post(path, request);
 
-    expect(stale.status.detail).toBe('stale');
-    await expect.poll(async () => (await reprise.infer(request)).status.detail).toBe('exact-l1');
+    expect(stale.cache).toContain('detail=stale');
+    expect(fresh.cache).toContain('detail=exact-l1');
     expect(calls()).toBe(2);
   });
 });

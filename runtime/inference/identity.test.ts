@@ -12,9 +12,9 @@ const HASH: Hash = {
   sha256: (data) => createHash('sha256').update(data).digest(),
 };
 
-function setUp(options: Partial<IdentityOptions>) {
+function setUp(options: Partial<IdentityOptions>, hash: Hash = HASH) {
   const clock = new ManualClock();
-  return { clock, resolver: new IdentityResolver({ hash: HASH, clock }, { ...DEFAULT_IDENTITY_OPTIONS, ...options }) };
+  return { clock, resolver: new IdentityResolver({ hash, clock }, { ...DEFAULT_IDENTITY_OPTIONS, ...options }) };
 }
 
 const KEYS = [
@@ -93,6 +93,27 @@ describe('IdentityResolver in mode keys', () => {
 
 describe('IdentityResolver in mode forward', () => {
   const forward = { mode: 'forward', salt: 'salt', verifiedMs: 1_000, verifiedMax: 2 } as const;
+
+  it('remembers a credential only while an upstream takes it', () => {
+    let hashed = 0;
+    const counting: Hash = { ...HASH, sha256Hex: (data) => ((hashed += 1), HASH.sha256Hex(data)) };
+    const { clock, resolver } = setUp({ mode: 'forward' }, counting);
+    const hashesOf = (act: () => unknown): number => {
+      const before = hashed;
+      act();
+      return hashed - before;
+    };
+    const resolve = () => resolver.resolve('Bearer sk-1', undefined);
+
+    resolve();
+    expect(hashesOf(resolve)).toBeGreaterThan(0);
+    resolver.accepted('sk-1');
+    resolve();
+    expect(hashesOf(resolve)).toBe(0);
+    clock.advance(1);
+    resolver.rejected('sk-1');
+    expect(hashesOf(resolve)).toBeGreaterThan(0);
+  });
 
   it('makes a tenant of a credential, not verified at first', () => {
     const { resolver } = setUp(forward);

@@ -119,6 +119,7 @@ export class IdentityResolver implements CredentialWatch {
   /** An upstream refused this credential with 401 or 403. */
   rejected(credential: string): void {
     this.#verified?.reject(this.#forwardTenant(credential));
+    this.#tenantOf.delete(credential);
   }
 
   /** Takes a configured key away, by its name, from now on. True when it was there. */
@@ -161,15 +162,15 @@ export class IdentityResolver implements CredentialWatch {
   #forwarded(credential: string): Identity {
     const tenant = this.#forwardTenant(credential);
     const verified = this.#verified?.isVerified(tenant) === true;
+    if (verified && !this.#tenantOf.has(credential)) remember(this.#tenantOf, credential, tenant);
     return { tenant, role: verified ? this.#options.forwardRole : 'read', credential, verified };
   }
 
   #forwardTenant(credential: string): string {
-    const known = this.#tenantOf.get(credential);
-    if (known !== undefined) return known;
-    const tenant = `fwd-${hmacHex(this.#hash, this.#options.salt, credential).slice(0, TENANT_HASH_LENGTH)}`;
-    remember(this.#tenantOf, credential, tenant);
-    return tenant;
+    return (
+      this.#tenantOf.get(credential) ??
+      `fwd-${hmacHex(this.#hash, this.#options.salt, credential).slice(0, TENANT_HASH_LENGTH)}`
+    );
   }
 }
 

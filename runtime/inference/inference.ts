@@ -208,7 +208,7 @@ export class Inference implements InferenceService {
   #prepare(request: InferenceRequest): Prepared {
     const startedAtMs = this.#deps.clock.monotonicMs();
     try {
-      const prepared = this.#deps.preparer.prepare(request);
+      const prepared = this.#deps.preparer.prepare(request, startedAtMs);
       // Embeddings are recorded item by item.
       if (request.operation !== 'embeddings') prepared.recorded = this.#deps.recorder?.begin(prepared);
       return prepared;

@@ -40,8 +40,13 @@ export class ItemFlights<V> {
     const own: string[] = [];
     for (const id of ids) {
       const call = terms.alone ? undefined : this.#calls.get(id);
-      if (call === undefined) own.push(id);
-      else joined.set(call, [...(joined.get(call) ?? []), id]);
+      if (call === undefined) {
+        own.push(id);
+        continue;
+      }
+      const callIds = joined.get(call);
+      if (callIds === undefined) joined.set(call, [id]);
+      else callIds.push(id);
     }
     const led = own.length === 0 ? undefined : this.#start(own, terms);
     if (led !== undefined) joined.set(led, own);

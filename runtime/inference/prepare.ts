@@ -109,9 +109,9 @@ export class Preparer {
     for (const namespace of Object.values(options.namespaces)) compileBlankRules(namespace.blank);
   }
 
-  prepare(input: PrepareInput): Prepared {
-    const { clock, hash, ledger } = this.#deps;
-    const startedAtMs = clock.monotonicMs();
+  /** `startedAtMs`: when the request came; monotonic. */
+  prepare(input: PrepareInput, startedAtMs: number = this.#deps.clock.monotonicMs()): Prepared {
+    const { hash, ledger } = this.#deps;
     const { facts, canonical, remembered } = this.#understand(input);
     const controls = mergeControls(facts.bodyControls, input.controls);
     const routed = this.#deps.models.resolve(facts.askedModel, input.operation);
@@ -177,7 +177,10 @@ export class Preparer {
     }
     let parsed: CanonicalRequest | undefined;
     const canonical = (): CanonicalRequest => (parsed ??= this.#parse(input));
-    if (memo === undefined) return { facts: canonical().facts, canonical, remembered: undefined };
+    // Embeddings are keyed by item: their body is parsed whatever the memo knows.
+    if (memo === undefined || input.operation === 'embeddings') {
+      return { facts: canonical().facts, canonical, remembered: undefined };
+    }
     const bodyHash = hash.sha256Hex(input.body);
     const headerNamespace = input.controls.namespace ?? '';
     const remembered = memo.get(bodyHash, input.operation, headerNamespace);

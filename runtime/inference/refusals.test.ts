@@ -5,6 +5,7 @@ import { SeededRandom } from '../../simulation/kernel/seeded-random.ts';
 import { QuietTelemetry } from '../../simulation/world/quiet-telemetry.ts';
 import { ControlRecord } from '../cache/control-record.ts';
 import { Ledger } from '../cache/ledger.ts';
+import { MemoryStorage } from '../cache/testing/memory-storage.ts';
 import { RepriseError } from '../errors.ts';
 import { NodeHash } from '../host/node-hash.ts';
 import type { Grid, GridItem, GridRole } from '../ports/grid.ts';
@@ -12,24 +13,6 @@ import type { Storage } from '../ports/storage.ts';
 import { Refusals, REFUSAL_INDEX_SHAPE, type RefusalLimits } from './refusals.ts';
 
 const FOREVER = { deadlineAtMs: Number.MAX_SAFE_INTEGER };
-
-class MemoryStorage implements Storage {
-  readonly records = new Map<string, Uint8Array>();
-  read(name: string): Promise<Uint8Array | undefined> {
-    return Promise.resolve(this.records.get(name));
-  }
-  write(name: string, value: Uint8Array): Promise<void> {
-    this.records.set(name, value);
-    return Promise.resolve();
-  }
-  remove(name: string): Promise<void> {
-    this.records.delete(name);
-    return Promise.resolve();
-  }
-  list(): Promise<readonly string[]> {
-    return Promise.resolve([...this.records.keys()].sort());
-  }
-}
 
 /** A memory grid that counts the bytes written to its control map, and can be away. */
 class WatchedGrid extends MemoryGrid {

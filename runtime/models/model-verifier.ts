@@ -10,7 +10,6 @@ const INSTRUCTIONS =
   'unit, a date, a negation, who does what to whom, whom or what the question is limited to. When in doubt answer no. Answer with one ' +
   'word, yes or no.';
 const ANSWER_TOKENS_MAX = 4;
-const NEVER = new AbortController().signal;
 
 /** A model as judge: a fixed question with the two texts as data, answered by yes or no. It is asked with Reprise's own credential. */
 export class ModelVerifier implements Verifier {
@@ -33,7 +32,8 @@ export class ModelVerifier implements Verifier {
       model: effective,
       body: new TextEncoder().encode(JSON.stringify(question(effective, storedText, askedText))),
     };
-    const reply = await model.call(request, { signal: options.signal ?? NEVER, deadlineAtMs: options.deadlineAtMs });
+    const { deadlineAtMs, signal = new AbortController().signal } = options;
+    const reply = await model.call(request, { signal, deadlineAtMs });
     return verdictOf(reply.body);
   }
 

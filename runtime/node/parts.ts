@@ -94,7 +94,8 @@ export function coreParts(ports: NodePorts, options: NodeOptions): CoreParts {
   const nearCache = makeNearCache(cache, gridIsLocal);
   const tiers = new Tiers(
     { grid, ledger, clock, nearCache },
-    { gridIsLocal: gridIsLocal && (nearCache === undefined || cache.l1 === 'auto') },
+    // A near cache that somebody asked for above a local grid is told apart from it.
+    { gridTier: gridIsLocal && cache.l1 !== 'on' ? 'exact-l1' : 'exact-l2' },
   );
   const actors = new ActorSystem({ clock, telemetry });
   const flights = new Flights(

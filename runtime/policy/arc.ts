@@ -94,10 +94,6 @@ export class Arc<K = string> extends NodePolicy<K> {
     return victim;
   }
 
-  protected unlink(node: PolicyNode<K>): void {
-    node.list?.remove(node);
-  }
-
   override forgetRemembered(node: PolicyNode<K>): void {
     this.#drop(node);
   }

@@ -1,34 +1,9 @@
+import { ListPolicy } from './list-policy.ts';
 import type { PolicyNode } from './node-list.ts';
-import { NodeList } from './node-list.ts';
-import { certain, NodePolicy, oldestBut } from './node-policy.ts';
 
 /** First in, first out: the resident that came in first goes first, however often it was asked for. */
-export class Fifo<K = string> extends NodePolicy<K> {
-  readonly #list = new NodeList<K>();
-
+export class Fifo<K = string> extends ListPolicy<K> {
   protected hit(_node: PolicyNode<K>): void {
     // An access changes nothing.
-  }
-
-  protected place(node: PolicyNode<K>): void {
-    this.#list.addNewest(node);
-  }
-
-  protected evict(incoming: PolicyNode<K>): PolicyNode<K> {
-    const victim = certain(oldestBut(this.#list, incoming));
-    this.#list.remove(victim);
-    return victim;
-  }
-
-  protected unlink(node: PolicyNode<K>): void {
-    this.#list.remove(node);
-  }
-
-  protected residents(): PolicyNode<K>[] {
-    return NodeList.nodesOf(this.#list);
-  }
-
-  protected forget(): void {
-    this.#list.clear();
   }
 }

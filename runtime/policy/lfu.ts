@@ -45,7 +45,7 @@ export class Lfu<K = string> extends NodePolicy<K> {
     return certain(victim);
   }
 
-  protected unlink(node: PolicyNode<K>): void {
+  protected override unlink(node: PolicyNode<K>): void {
     const bucket = node.list as Bucket<K>;
     bucket.remove(node);
     this.#dropEmpty(bucket);

@@ -144,7 +144,7 @@ export class Lirs<K = string> extends NodePolicy<K> {
     }
   }
 
-  protected unlink(node: PolicyNode<K>): void {
+  protected override unlink(node: PolicyNode<K>): void {
     if (node.mark === LIR) {
       this.#lirBytes -= node.bytes;
       this.#stack.remove(node);

@@ -7,7 +7,7 @@ const REFUSED: Admission<never> = { resident: undefined, victims: NO_VICTIMS };
 
 /**
  * What all policies of this room share: the handles, the sums, and that room is made before anything comes in. A
- * policy adds its lists: `hit`, `place`, `evict` and `unlink`.
+ * policy adds its lists: `hit`, `place` and `evict`.
  */
 export abstract class NodePolicy<K> implements EvictionPolicy<K> {
   #bytesMax: number;
@@ -131,8 +131,10 @@ export abstract class NodePolicy<K> implements EvictionPolicy<K> {
    */
   protected abstract evict(incoming: PolicyNode<K>): PolicyNode<K>;
 
-  /** A resident leaves without a trace. */
-  protected abstract unlink(node: PolicyNode<K>): void;
+  /** A resident leaves its list without a trace. */
+  protected unlink(node: PolicyNode<K>): void {
+    node.list?.remove(node);
+  }
 
   protected abstract forget(): void;
 

@@ -1,6 +1,7 @@
 import type { PolicyHints } from './eviction-policy.ts';
-import { NodeList, PolicyNode } from './node-list.ts';
-import { certain, NodePolicy, oldestBut } from './node-policy.ts';
+import { ListPolicy } from './list-policy.ts';
+import { PolicyNode } from './node-list.ts';
+import { certain, oldestBut } from './node-policy.ts';
 
 /** A block of a chain, with the block before it. */
 class ChainNode<K> extends PolicyNode<K> {
@@ -13,8 +14,7 @@ class ChainNode<K> extends PolicyNode<K> {
  * of the radix tree of Zheng et al., "SGLang: Efficient Execution of Structured Language Model Programs", NeurIPS 2024,
  * section 3, kept in a list). Without `parent` hints it is LRU.
  */
-export class PrefixLru<K = string> extends NodePolicy<K> {
-  readonly #list = new NodeList<K>();
+export class PrefixLru<K = string> extends ListPolicy<K> {
   readonly #nodes = new Map<K, ChainNode<K>>();
 
   protected override recall(key: K, bytes: number, hints: PolicyHints<K> | undefined): PolicyNode<K> {
@@ -24,18 +24,18 @@ export class PrefixLru<K = string> extends NodePolicy<K> {
   }
 
   protected hit(node: PolicyNode<K>): void {
-    this.#list.remove(node);
+    this.list.remove(node);
     this.#add(node as ChainNode<K>);
   }
 
-  protected place(node: PolicyNode<K>): void {
+  protected override place(node: PolicyNode<K>): void {
     this.#nodes.set(node.key, node as ChainNode<K>);
     this.#add(node as ChainNode<K>);
   }
 
-  protected evict(incoming: PolicyNode<K>): PolicyNode<K> {
+  protected override evict(incoming: PolicyNode<K>): PolicyNode<K> {
     // The parent of what comes in stays as long as anything else can go.
-    let victim = oldestBut(this.#list, incoming);
+    let victim = oldestBut(this.list, incoming);
     if (victim !== undefined && victim === (incoming as ChainNode<K>).parent) {
       const next = victim.newer === incoming ? incoming.newer : victim.newer;
       victim = next ?? victim;
@@ -44,24 +44,20 @@ export class PrefixLru<K = string> extends NodePolicy<K> {
     return certain(victim);
   }
 
-  protected unlink(node: PolicyNode<K>): void {
-    this.#list.remove(node);
+  protected override unlink(node: PolicyNode<K>): void {
+    super.unlink(node);
     this.#nodes.delete(node.key);
     (node as ChainNode<K>).parent = undefined;
   }
 
-  protected residents(): PolicyNode<K>[] {
-    return NodeList.nodesOf(this.#list);
-  }
-
-  protected forget(): void {
-    this.#list.clear();
+  protected override forget(): void {
+    super.forget();
     this.#nodes.clear();
   }
 
   #add(node: ChainNode<K>): void {
     if (node.parent !== undefined && !node.parent.resident) node.parent = undefined;
-    if (node.parent === undefined) this.#list.addNewest(node);
-    else this.#list.addOlderThan(node.parent, node);
+    if (node.parent === undefined) this.list.addNewest(node);
+    else this.list.addOlderThan(node.parent, node);
   }
 }

@@ -34,7 +34,7 @@ export abstract class RankedPolicy<K> extends NodePolicy<K> {
     return victim;
   }
 
-  protected unlink(node: PolicyNode<K>): void {
+  protected override unlink(node: PolicyNode<K>): void {
     this.heap.remove(node as RankedNode<K>);
   }
 

@@ -76,10 +76,6 @@ export class S3Fifo<K = string> extends NodePolicy<K> {
     }
   }
 
-  protected unlink(node: PolicyNode<K>): void {
-    node.list?.remove(node);
-  }
-
   override forgetRemembered(node: PolicyNode<K>): void {
     this.#drop(node);
   }

@@ -37,10 +37,6 @@ export class Slru<K = string> extends NodePolicy<K> {
     return victim;
   }
 
-  protected unlink(node: PolicyNode<K>): void {
-    node.list?.remove(node);
-  }
-
   protected residents(): PolicyNode<K>[] {
     return NodeList.nodesOf(this.#probation, this.#protected);
   }

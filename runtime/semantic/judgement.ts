@@ -5,7 +5,7 @@ import { BLIND_VETO, decidePair, type PairVerdict } from './decide.ts';
 import { GUARD_NAMES, GUARDS } from './guards/guards.ts';
 import type { PairSide } from './pair-side.ts';
 import type { DomainPolicy } from './policies.ts';
-import { decodeVectorText } from './vector-record.ts';
+import type { SideCache } from './side-cache.ts';
 
 /** What candidates are held against. */
 export interface Asked extends PairSide {
@@ -47,13 +47,15 @@ type Verdict =
 /** One decision: looks at candidates in order and keeps the evidence of each. */
 export class Judgement {
   readonly #telemetry: Telemetry;
+  readonly #sides: SideCache;
   readonly #asked: Asked;
   readonly #policies: readonly DomainPolicy[];
   readonly #evidence: CandidateEvidence[] = [];
   #blind = false;
 
-  constructor(telemetry: Telemetry, asked: Asked) {
-    this.#telemetry = telemetry;
+  constructor(deps: { readonly telemetry: Telemetry; readonly sides: SideCache }, asked: Asked) {
+    this.#telemetry = deps.telemetry;
+    this.#sides = deps.sides;
     this.#asked = asked;
     const { thresholdMin } = asked;
     this.#policies = asked.policies.map((policy) =>
@@ -76,7 +78,7 @@ export class Judgement {
     isRefused?: (storedKey: string, storedText: string, askedText: string) => boolean,
   ): Candidate | undefined {
     const { key, similarity } = match;
-    const stored = decodeVectorText(match.record);
+    const stored = this.#sides.stored(match.record);
     if (stored === undefined) {
       this.pass({ key, storedText: '', similarity, probability: 0, guards: [], unknown: [] }, 'malformed');
       return undefined;

@@ -17,8 +17,8 @@ import { EmbedQueue } from './embed-queue.ts';
 import { Judgement, type Candidate } from './judgement.ts';
 import { LshCoder } from './lsh.ts';
 import type { DomainPolicy } from './policies.ts';
-import { pairSide } from './pair-side.ts';
 import { ScopeTable } from './scope-table.ts';
+import { SideCache } from './side-cache.ts';
 import { encodeVectorRecord } from './vector-record.ts';
 import { Verification } from './verification.ts';
 
@@ -93,6 +93,7 @@ export class SemanticMatcher {
   readonly #coder: LshCoder;
   readonly #scopes: ScopeTable;
   readonly #cells: CellDirectory;
+  readonly #sides = new SideCache();
 
   constructor(deps: SemanticDeps, options: SemanticOptions) {
     const { embedder, clock, telemetry } = deps;
@@ -137,9 +138,10 @@ export class SemanticMatcher {
     if (!this.#scopes.isKnown(query.scope)) return skip('new-scope');
     const embedded = await this.#embedWithin(text, options);
     if (typeof embedded === 'string') return skip(embedded);
-    if (embedded.truncated) return { ...skip('window'), embedding: embedded };
+    if (embedded.truncated) return skip('window', embedded);
     const matches = await this.#candidates(query.scope, embedded, options);
-    if (matches === undefined) return { ...skip('budget'), embedding: embedded };
+    if (matches === undefined) return skip('budget', embedded);
+    if (matches.length === 0) return { evidence: [], embedding: embedded };
     return { ...(await this.#judge({ query, text, embedded, matches, hooks, options })), embedding: embedded };
   }
 
@@ -240,8 +242,8 @@ export class SemanticMatcher {
   }): Promise<SemanticDecision> {
     const { query, text, embedded, matches, hooks, options } = input;
     const { policies, thresholdMin = 0, explaining = false } = query;
-    const asked = { ...pairSide(text, embedded.wordVectors), policies, thresholdMin, explaining };
-    const judgement = new Judgement(this.#deps.telemetry, asked);
+    const asked = { ...this.#sides.asked(text, embedded), policies, thresholdMin, explaining };
+    const judgement = new Judgement({ telemetry: this.#deps.telemetry, sides: this.#sides }, asked);
     const verification = new Verification(this.#deps, this.#options.verifier, { asked, options });
     let served: { readonly entry: Entry; readonly candidate: Candidate } | undefined;
     for (const match of matches) {
@@ -299,7 +301,7 @@ export class SemanticMatcher {
     assert(scope !== '', 'only a text with a scope is remembered');
     const ttlMs = expiresAtMs - clock.wallMs();
     if (!(ttlMs > 0)) throw new RepriseError('entry_not_found', 'The entry has expired already.');
-    const side = pairSide(text, embedding.wordVectors);
+    const side = this.#sides.asked(text, embedding);
     const { vector } = embedding;
     const value = encodeVectorRecord({ scope, key, embedderId: embedder.id, expiresAtMs, ...side, vector });
     const { code } = this.#coder.code(embedding.vector);
@@ -329,6 +331,6 @@ function hasMoreWords(text: string, max: number): boolean {
   return words > max;
 }
 
-function skip(skipped: SemanticSkip): SemanticDecision {
-  return { evidence: [], skipped };
+function skip(skipped: SemanticSkip, embedding?: Embedding): SemanticDecision {
+  return embedding === undefined ? { evidence: [], skipped } : { evidence: [], skipped, embedding };
 }

@@ -7,6 +7,7 @@ import { antonymConflict } from './guards/antonyms.ts';
 import { negationConflict } from './guards/negation.ts';
 import { dateConflict, numberConflict } from './guards/quantities.ts';
 import { questionConflict } from './guards/questions.ts';
+import { remembered } from './guards/remembered.ts';
 import { scopeConflict } from './guards/scope.ts';
 import { tenseConflict } from './guards/tense.ts';
 import type { DomainLexicon } from './lexicons/domain-lexicon.ts';
@@ -23,11 +24,8 @@ export interface SignalDefinition {
 export type Signals = Float64Array;
 
 interface Prepared {
-  readonly rarity: Rarity;
   readonly features: Features;
   readonly side: AlignedSide;
-  /** Made when first asked for. */
-  stems?: ReadonlySet<string>;
 }
 
 const raising = [
@@ -77,8 +75,8 @@ export const SIGNALS: readonly SignalDefinition[] = [
   ...lowering.map((name): SignalDefinition => ({ name, direction: 'lowers' })),
 ];
 
-/** Sides made ready, for as long as the features live: the asked text meets several candidates. */
-const prepared = new WeakMap<Features, Prepared>();
+/** Sides made ready, for as long as the features live. By rarity first: two policies in turn may weigh by two tables. */
+const preparedBy = new WeakMap<Rarity, WeakMap<Features, Prepared>>();
 
 /** What signals are read with. */
 export interface SignalContext {
@@ -142,29 +140,31 @@ function bounded(conflicts: number): number {
 }
 
 function prepare(features: Features, rarity: Rarity): Prepared {
+  let prepared = preparedBy.get(rarity);
+  if (prepared === undefined) preparedBy.set(rarity, (prepared = new WeakMap()));
   const known = prepared.get(features);
-  if (known?.rarity === rarity) return known;
-  const fresh = { rarity, features, side: alignedSide(features, rarity) };
+  if (known !== undefined) return known;
+  const fresh = { features, side: alignedSide(features, rarity) };
   prepared.set(features, fresh);
   return fresh;
 }
 
 /** What the words say that only one of two texts has. */
 function telling(one: Prepared, two: Prepared, tellingOf: (stem: string) => number): number {
-  one.stems ??= distinctStems(one.features);
-  two.stems ??= distinctStems(two.features);
+  const stemsOne = distinctStems(one.features);
+  const stemsTwo = distinctStems(two.features);
   let sum = 0;
-  for (const stem of one.stems) if (!two.stems.has(stem)) sum += tellingOf(stem);
-  for (const stem of two.stems) if (!one.stems.has(stem)) sum += tellingOf(stem);
+  for (const stem of stemsOne) if (!stemsTwo.has(stem)) sum += tellingOf(stem);
+  for (const stem of stemsTwo) if (!stemsOne.has(stem)) sum += tellingOf(stem);
   return sum;
 }
 
 /** The stems of a text, each once; words without one as they are. */
-export function distinctStems({ words, stems, kinds }: Features): ReadonlySet<string> {
+export const distinctStems = remembered(({ words, stems, kinds }: Features): ReadonlySet<string> => {
   const distinct = new Set<string>();
   for (const [at, kind] of kinds.entries()) if (kind !== ',') distinct.add(stems[at] || (words[at] ?? ''));
   return distinct;
-}
+});
 
 /** How many items only one of two lists has. */
 function apart(a: readonly string[], b: readonly string[]): number {

@@ -1,5 +1,6 @@
 import { FEATURE_VERSION, parseFeatures, serialiseFeatures } from './features.ts';
 import type { Features } from './features.ts';
+import type { PairSide } from './pair-side.ts';
 import type { Sketch } from './sketch.ts';
 
 /**
@@ -83,15 +84,8 @@ export function decodeVectorHead(bytes: Uint8Array): VectorHead | undefined {
   return { scope, key, embedderId, expiresAtMs: view.getFloat64(2, true), vector };
 }
 
-/** What candidates are decided by. */
-export interface VectorText {
-  readonly text: string;
-  readonly features: Features;
-  readonly sketch?: Sketch;
-}
-
 /** Text, features and sketch of a record; undefined as for `decodeVectorHead`. */
-export function decodeVectorText(bytes: Uint8Array): VectorText | undefined {
+export function decodeVectorText(bytes: Uint8Array): PairSide | undefined {
   const spans = locate(bytes);
   if (spans === undefined) return undefined;
   const stored = text(bytes, spans[3]);

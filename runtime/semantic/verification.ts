@@ -66,7 +66,7 @@ export class Verification {
       if (hasCode(error, 'cancelled') && this.#options.signal?.aborted === true) throw error;
       const { code } = toRepriseError(error);
       this.#count(code === 'embedder_timeout' || code === 'model_timeout' ? 'timeout' : 'failed');
-      if (!this.#explaining) telemetry.log('debug', 'verifier failed', { verifier: verifier.id, code });
+      if (!this.#explaining) telemetry.log('debug', 'verifier_failed', { verifier: verifier.id, code });
     } finally {
       if (!this.#explaining) {
         telemetry.histogram('reprise_verifier_seconds').observe((clock.monotonicMs() - startedAtMs) / 1_000);

@@ -308,6 +308,7 @@ describe('the host that a request names', () => {
     const heard = await exchange(port, ask('rebound.example', path));
     expect(heard).toMatch(/^HTTP\/1\.1 403 /);
     expect(heard).toContain('"code":"host_not_allowed"');
+    expect(heard).toMatch(/x-request-id: [0-9a-f]{12}-/);
     expect(service.requests).toEqual([]);
     expect(records.map(({ outcome, detail }) => [outcome, detail])).toEqual([['refused', 'host_not_allowed']]);
   });

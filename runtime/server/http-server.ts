@@ -68,6 +68,7 @@ export class HttpServer {
   readonly #app: FastifyInstance;
   readonly #server: Server;
   readonly #direct: DirectEdge;
+  readonly #requestIdOf = requestIds();
   readonly #answers: Answers;
   readonly #hosts: HostCheck | undefined;
   #running = 0;
@@ -76,14 +77,13 @@ export class HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    const requestIdOf = requestIds();
-    this.#direct = new DirectEdge(options, requestIdOf);
+    this.#direct = new DirectEdge(options, this.#requestIdOf);
     this.#answers = new Answers(options);
     this.#hosts = options.allowedHosts === undefined ? undefined : new HostCheck(options.allowedHosts);
     let server: Server | undefined;
     this.#app = Fastify({
       serverFactory: (handler) => (server = this.#createServer(handler)),
-      genReqId: requestIdOf,
+      genReqId: this.#requestIdOf,
       routerOptions: { maxParamLength: PATH_PARAMETER_CHARACTERS_MAX },
       clientErrorHandler: refuseMalformed,
       frameworkErrors: (error, request, reply) => this.#refuse(request as FastifyRequest, reply as FastifyReply, error),
@@ -129,7 +129,9 @@ export class HttpServer {
 
   #refuseAtOnce(request: IncomingMessage, response: ServerResponse, error: RepriseError): void {
     const target = new DirectTarget(request, response);
-    const exchange = new Exchange(target, { requestId: '', method: request.method ?? '', path: '' });
+    const requestId = this.#requestIdOf(request);
+    target.set('x-request-id', requestId);
+    const exchange = new Exchange(target, { requestId, method: request.method ?? '', path: '' });
     this.#answers.fail(exchange, error);
   }
 

@@ -45,6 +45,8 @@ export class ArcReader implements TraceReader {
     }
     const first = this.#numbers[0]!;
     const count = this.#checks.whole('2 (count)', this.#numbers[1]!, { least: 1, most: COUNT_MAX });
+    // Beyond, the next key can't be told from the one before.
+    this.#checks.whole('1 (start)', first, { most: Number.MAX_SAFE_INTEGER - count });
     for (let key = first; key < first + count; key += 1) this.out.addKey(this.#keys.idOf(key));
   };
 }

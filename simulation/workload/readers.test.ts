@@ -162,6 +162,12 @@ describe('bad traces', () => {
     ],
     ['a further column', '1 2 0 0 5\n', { format: 'arc' }, 'line 1, column 5: a line of this format has 4 columns'],
     ['a huge count', '1 1 0 0\n1 1000000000 0 1\n', { format: 'arc' }, 'line 2, column 2 (count): 1000000000 is more'],
+    [
+      'keys past what is exact',
+      '9007199254740991 9 0 0\n',
+      { format: 'arc' },
+      'line 1, column 1 (start): 9007199254740991',
+    ],
     ['no count', '1 0 0 0\n', { format: 'arc' }, 'line 1, column 2 (count): 0 is less than 1'],
     ['a cut key', new Uint8Array(11), { format: 'u64' }, 'record 2, column 4 (byte): the last record has 3 of 8 bytes'],
     ['no binary rows', new Uint8Array(0), { format: 'u32' }, 'record 1, column 1 (byte): there is no request'],

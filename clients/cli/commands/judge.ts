@@ -6,7 +6,7 @@ import { judgedText, streamText } from '../judge-text.ts';
 import { writeOutput } from '../output-file.ts';
 import { progressOn } from '../progress.ts';
 import { jsonDocument, type Terminal } from '../terminal.ts';
-import { addExamples, type CommandContext } from './shared.ts';
+import { addExamples, loadedConfig, type CommandContext } from './shared.ts';
 
 interface JudgeOptions {
   readonly pairs?: string;
@@ -56,14 +56,12 @@ export function addJudge(program: Command, { terminal }: CommandContext): void {
 }
 
 async function judgePairs(options: JudgeOptions, terminal: Terminal): Promise<void> {
-  const [{ loadConfig }, { readPairs }, { judge }, { judgedLine }] = await Promise.all([
-    import('../../../runtime/config/index.ts'),
+  const [{ readPairs }, { judge }, { judgedLine }] = await Promise.all([
     import('../../../evaluation/pairs/read-pairs.ts'),
     import('../../../evaluation/judge/judge.ts'),
     import('../../../evaluation/judge/judge-pairs.ts'),
   ]);
-  const config = loadConfig(options.config === undefined ? {} : { file: options.config });
-  for (const warning of config.warnings) terminal.err(`warning: ${warning}\n`);
+  const config = await loadedConfig(options.config, terminal);
   const file = await readPairs(options.pairs ?? '');
   const onProgress = progressOn(terminal, 'embedding texts:');
   const { pairs, summary } = await withTextEmbedder(config, options.embedder, async (embedder) => {
@@ -98,8 +96,7 @@ async function judgePairs(options: JudgeOptions, terminal: Terminal): Promise<vo
 
 /** Streams are compared by what the policy adds to cosine, so guards are left out: here two questions of one intent are one question. */
 async function judgeStream(options: JudgeOptions, path: string, terminal: Terminal): Promise<void> {
-  const [{ loadConfig }, { readClinc150 }, { runClincStream }, { streamPage, streamRows }] = await Promise.all([
-    import('../../../runtime/config/index.ts'),
+  const [{ readClinc150 }, { runClincStream }, { streamPage, streamRows }] = await Promise.all([
     import('../../../evaluation/pairs/known-data.ts'),
     import('../../../evaluation/stream/clinc-stream.ts'),
     import('../../../evaluation/stream/stream-report.ts'),
@@ -108,7 +105,7 @@ async function judgeStream(options: JudgeOptions, path: string, terminal: Termin
     import('../../../runtime/semantic/equivalence.ts'),
     import('../../../runtime/semantic/lexicons/domain-lexicon.ts'),
   ]);
-  const config = loadConfig(options.config === undefined ? {} : { file: options.config });
+  const config = await loadedConfig(options.config, terminal);
   const data = await readClinc150(path);
   const result = await withTextEmbedder(config, options.embedder, (embedder) =>
     runClincStream(

@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
+import type { Config } from '../../../runtime/config/index.ts';
 import type { ExitCode } from '../exit.ts';
 import type { NodeAddress, NodeWork } from '../node-connection.ts';
 import type { Terminal } from '../terminal.ts';
@@ -34,4 +35,21 @@ export function addNodeOptions(command: Command): Command {
 /** Adds examples below the help of a command. */
 export function addExamples(command: Command, ...examples: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}\n`).join('')}`);
+}
+
+/** The configuration of a file, else of its usual places; what it warns of goes to standard error. */
+export async function loadedConfig(file: string | undefined, terminal: Terminal): Promise<Config> {
+  const { loadConfig } = await import('../../../runtime/config/index.ts');
+  const config = loadConfig(file === undefined ? {} : { file });
+  for (const warning of config.warnings) terminal.err(`warning: ${warning}\n`);
+  return config;
+}
+
+const SEED_MAX = 2 ** 31 - 1;
+
+/** Reads the value of `--seed`. */
+export function seedOf(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isInteger(value) && value >= 0 && value <= SEED_MAX) return value;
+  throw new InvalidArgumentError(`It must be a whole number from 0 to ${SEED_MAX}.`);
 }

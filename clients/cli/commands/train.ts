@@ -1,24 +1,20 @@
-import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import type { Training } from '../../../evaluation/train/train.ts';
+import { calibrationPath, writeCalibration } from '../calibration-file.ts';
 import { withTextEmbedder } from '../evaluation-embedder.ts';
-import { UsageError } from '../exit.ts';
-import { writeOutput } from '../output-file.ts';
 import { progressOn } from '../progress.ts';
 import { jsonDocument } from '../terminal.ts';
 import type { Terminal } from '../terminal.ts';
 import { trainedText } from '../train-text.ts';
-import { addExamples, type CommandContext } from './shared.ts';
+import { addExamples, loadedConfig, seedOf, type CommandContext } from './shared.ts';
 
 interface TrainOptions {
   readonly embedder?: string;
   readonly config?: string;
   readonly out?: string;
-  readonly seed: string;
+  readonly seed: number;
   readonly json?: true;
 }
-
-const SEED_MAX = 2 ** 31 - 1;
 
 /** Adds `reprise train`: fits the equivalence model to labelled pairs. */
 export function addTrain(program: Command, { terminal }: CommandContext): void {
@@ -31,26 +27,19 @@ export function addTrain(program: Command, { terminal }: CommandContext): void {
     .option('--embedder <id|path>', "embedding model, or its folder (else the configuration's)")
     .option('--config <file>', 'configuration file (REPRISE_CONFIG; else reprise.yaml where there is one)')
     .option('--out <file>', 'where the parameters are written (else calibration/<embedder>.json)')
-    .option('--seed <number>', 'seed of all that is drawn', '1')
+    .option('--seed <number>', 'seed of all that is drawn', seedOf, 1)
     .option('--json', 'print one JSON document')
     .action(async (folders: readonly string[], options: TrainOptions) => {
-      const seed = Number(options.seed);
-      if (!Number.isSafeInteger(seed) || seed < 0 || seed > SEED_MAX) {
-        throw new UsageError(`--seed must be a whole number from 0 to ${SEED_MAX}, not ${options.seed}`);
-      }
-      const [{ loadConfig }, { train }] = await Promise.all([
-        import('../../../runtime/config/index.ts'),
-        import('../../../evaluation/train/train.ts'),
-      ]);
-      const config = loadConfig(options.config === undefined ? {} : { file: options.config });
-      for (const warning of config.warnings) terminal.err(`warning: ${warning}\n`);
+      const { seed } = options;
+      const { train } = await import('../../../evaluation/train/train.ts');
+      const config = await loadedConfig(options.config, terminal);
       const command = `reprise train ${folders.join(' ')} --seed ${seed}`;
       const onProgress = progressOf(terminal);
       const training = await withTextEmbedder(config, options.embedder, (embedder) =>
         train({ folders, embedder, seed, command, onProgress }),
       );
-      const path = options.out ?? `calibration/${training.calibration.embedderId}.json`;
-      await writeCalibration(path, training);
+      const path = options.out ?? calibrationPath(training.calibration.embedderId);
+      await writeCalibration(path, training.calibration);
       terminal.out(options.json === true ? jsonDocument(documentOf(training, path)) : trainedText(training, path));
     });
   addExamples(
@@ -66,12 +55,6 @@ function progressOf(terminal: Terminal): (what: string, done?: number, total?: n
     if (done !== undefined && total !== undefined) embedding(done, total);
     else terminal.err(`fitting: ${what}\n`);
   };
-}
-
-async function writeCalibration(path: string, { calibration }: Training): Promise<void> {
-  const { mkdir } = await import('node:fs/promises');
-  await mkdir(dirname(path), { recursive: true });
-  await writeOutput(path, `${JSON.stringify(calibration)}\n`);
 }
 
 function documentOf({ calibration, crossValidated, leftOut, passedOver }: Training, path: string): unknown {

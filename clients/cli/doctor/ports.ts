@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { Config } from '../../../runtime/config/index.ts';
 import { reachableHost } from '../addresses.ts';
 import type { Finding } from './finding.ts';
-import { httpGet } from './http-get.ts';
+import { httpGet } from '../http-get.ts';
 
 const PROBE_TIMEOUT_MS = 3_000;
 

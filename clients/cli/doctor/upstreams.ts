@@ -1,7 +1,7 @@
 import { DEMO_UPSTREAM, type Config, type UpstreamConfig } from '../../../runtime/config/index.ts';
 import { parseUpstreamUrl } from '../../../runtime/models/upstream-url.ts';
 import type { Finding } from './finding.ts';
-import { httpGet } from './http-get.ts';
+import { httpGet } from '../http-get.ts';
 
 const TIMEOUT_MS = 10_000;
 

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { RepriseError } from '../../../runtime/errors.ts';
+import { partOf } from '../../../runtime/host/replace-file.ts';
 
 const LINE_FEED = 10;
 const OWNER_ONLY = 0o600;
@@ -38,7 +38,7 @@ export class LineFile {
    * where it can't be written, else as `work` does; then there is no file.
    */
   static async fill(path: string, bytesMax: number, work: (file: LineFile) => Promise<void>): Promise<LineFile> {
-    const part = `${path}.${randomUUID()}.part`;
+    const part = partOf(path);
     const file = new LineFile(part, { isGzip: path.endsWith('.gz'), bytesMax });
     try {
       await work(file);

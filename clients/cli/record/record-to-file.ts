@@ -1,6 +1,8 @@
+import { request } from 'undici';
 import { RepriseError } from '../../../runtime/errors.ts';
 import type { RecordingStatus, RecordingTerms } from '../../../runtime/ports/recording.ts';
 import { CommandFailure } from '../exit.ts';
+import { httpGet, jsonOf } from '../http-get.ts';
 import { LineFile } from './line-file.ts';
 
 export interface RecordToFileOptions {
@@ -25,7 +27,8 @@ export interface Recorded {
   readonly bytes: number;
 }
 
-const STATUS_TIMEOUT_MS = 5_000;
+const ANSWER_TIMEOUT_MS = 5_000;
+const OK = 200;
 
 /**
  * Takes a recording from a node into a file for its owner only, under another name until it is whole. Fails with `unreachable`,
@@ -54,7 +57,7 @@ export async function recordToFile(options: RecordToFileOptions): Promise<Record
     const kept = `${file.lines} lines until then are in ${path}`;
     throw new RepriseError('unreachable', `${url} broke the recording off (${kept}).`, { cause: cut });
   }
-  const { dropped } = await statusOf(options);
+  const dropped = await droppedAt(options);
   return { path, requests: Math.max(0, file.lines - 1), dropped, bytes: file.bytes };
 }
 
@@ -62,37 +65,36 @@ async function begin(
   { url, terms, credential }: RecordToFileOptions,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const response = await fetch(new URL('/admin/record', url), {
+  const { statusCode, body } = await request(new URL('/admin/record', url), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...authorization(credential) },
     body: JSON.stringify(terms),
+    headersTimeout: ANSWER_TIMEOUT_MS,
     signal,
   }).catch((cause: unknown) => {
     throw new RepriseError('unreachable', `No Reprise answers at ${url}. Name another with --url.`, { cause });
   });
-  if (response.ok && response.body !== null) return response.body;
-  const text = await response.text();
-  throw refusal(text, response.status);
+  if (statusCode === OK) return body;
+  throw refusal(await jsonOf(body), statusCode);
 }
 
 /** The node's own words, where it has any. */
-function refusal(text: string, status: number): Error {
-  try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string } };
+function refusal(json: unknown, status: number): Error {
+  const { error } = (json ?? {}) as { readonly error?: { readonly code?: unknown; readonly message?: unknown } };
+  if (typeof error?.code === 'string' && typeof error.message === 'string')
     return new CommandFailure(error.code, error.message, undefined);
-  } catch {
-    return new RepriseError('unreachable', `What answers there is no Reprise that can be recorded (HTTP ${status}).`);
-  }
+  return new RepriseError('unreachable', `What answers there is no Reprise that can be recorded (HTTP ${status}).`);
 }
 
 /** The node's count; where it can't be had any more, nothing is known to be missing. */
-async function statusOf({ url, credential }: RecordToFileOptions): Promise<Pick<RecordingStatus, 'dropped'>> {
+async function droppedAt({ url, credential }: RecordToFileOptions): Promise<number> {
   try {
-    const signal = AbortSignal.timeout(STATUS_TIMEOUT_MS);
-    const response = await fetch(new URL('/admin/recording', url), { headers: authorization(credential), signal });
-    return (await response.json()) as RecordingStatus;
+    const call = { headers: authorization(credential), timeoutMs: ANSWER_TIMEOUT_MS };
+    const { json } = await httpGet(new URL('/admin/recording', url).href, call);
+    const { dropped } = (json ?? {}) as Partial<RecordingStatus>;
+    return typeof dropped === 'number' ? dropped : 0;
   } catch {
-    return { dropped: 0 };
+    return 0;
   }
 }
 

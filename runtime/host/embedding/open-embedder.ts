@@ -1,25 +1,20 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import type { EmbedderConfig } from '../../config/index.ts';
-import { toRepriseError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Embedder } from '../../ports/embedder.ts';
 import type { Telemetry } from '../../ports/telemetry.ts';
+import { loadFailureOf, modelFilesOf } from './model-files.ts';
 import { OnnxEmbedder } from './onnx-embedder.ts';
 
-const MODEL_FILE = 'model.onnx';
-const TOKENIZER_FILE = 'tokenizer.json';
-
 /**
- * The configured embedding model, loaded and tried; or why there is none. Its files are `model.onnx` and `tokenizer.json`
- * in the folder named like the model below `modelDir`.
+ * The configured embedding model, loaded and tried; or why there is none. Its files are those of `modelFilesOf`.
  */
 export async function openEmbedder(
   config: EmbedderConfig,
   deps: { readonly clock: Clock; readonly telemetry: Telemetry },
 ): Promise<Embedder | { readonly missing: string }> {
-  const { modelPath, tokenizerPath } = pathsOf(config);
+  const { modelPath, tokenizerPath } = modelFilesOf(config);
   const id = await embedderIdOf(config);
   if (id === undefined) return { missing: `the embedding model ${config.name} isn't in ${config.modelDir}` };
   try {
@@ -33,22 +28,15 @@ export async function openEmbedder(
       executionProviders: config.executionProviders,
     });
   } catch (error) {
-    const { code, cause } = toRepriseError(error);
-    const detail = cause instanceof Error ? `: ${cause.message.slice(0, 200)}` : '';
-    return { missing: `the embedding model ${config.name} doesn't load (${code}${detail})` };
+    return { missing: `the embedding model ${config.name} doesn't load (${loadFailureOf(error)})` };
   }
 }
 
 /** The id that the configured embedding model has when it loads; undefined when its files aren't there. */
 export async function embedderIdOf(config: EmbedderConfig): Promise<string | undefined> {
-  const { modelPath, tokenizerPath } = pathsOf(config);
+  const { modelPath, tokenizerPath } = modelFilesOf(config);
   const fingerprint = await fingerprintOf([modelPath, tokenizerPath], config.windowTokens);
   return fingerprint === undefined ? undefined : `${config.name}-${fingerprint}`;
-}
-
-function pathsOf(config: EmbedderConfig): { readonly modelPath: string; readonly tokenizerPath: string } {
-  const folder = join(config.modelDir, config.name);
-  return { modelPath: join(folder, MODEL_FILE), tokenizerPath: join(folder, TOKENIZER_FILE) };
 }
 
 /** Short hash of everything that a vector depends on; undefined when a file can't be read. */

@@ -1,19 +1,15 @@
 import type { Embedding } from '../../ports/embedder.ts';
+import type { InferenceTask } from './inference-threads.ts';
+import type { OnnxSessionOptions } from './onnx-session.ts';
 
 /** What a worker thread is told at its start. */
-export interface OnnxWorkerData {
-  readonly modelPath: string;
-  readonly tokenizerPath: string;
-  readonly windowTokens: number;
+export interface OnnxWorkerData extends OnnxSessionOptions {
   readonly intraOpThreads: number;
-  /** In order of preference; `cpu` is always there as the last. */
-  readonly executionProviders: readonly string[];
 }
 
-export interface EmbedTask {
+/** The worker looks before each text whether it was given up. */
+export interface EmbedTask extends InferenceTask {
   readonly texts: readonly string[];
-  /** One `Int32`: not 0 once nobody waits for the reply any more. The worker looks at it before each text. */
-  readonly givenUp: SharedArrayBuffer;
 }
 
 export interface EmbedReply {

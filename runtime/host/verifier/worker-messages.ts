@@ -1,17 +1,12 @@
-/** What a worker thread is told at its start. */
-export interface CrossEncoderWorkerData {
-  readonly modelPath: string;
-  readonly tokenizerPath: string;
-  readonly windowTokens: number;
-  /** In order of preference; `cpu` is always there as the last. */
-  readonly executionProviders: readonly string[];
-}
+import type { InferenceTask } from '../embedding/inference-threads.ts';
+import type { OnnxSessionOptions } from '../embedding/onnx-session.ts';
 
-export interface VerifyTask {
+/** What a worker thread is told at its start. */
+export type CrossEncoderWorkerData = OnnxSessionOptions;
+
+export interface VerifyTask extends InferenceTask {
   readonly storedText: string;
   readonly askedText: string;
-  /** One `Int32`: not 0 once nobody waits for the reply any more. */
-  readonly givenUp: SharedArrayBuffer;
 }
 
 /** `too-long`: the pair is past the model's window, and a cut one says nothing. */

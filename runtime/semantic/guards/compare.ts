@@ -1,5 +1,6 @@
 import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { remembered } from './remembered.ts';
 import { isTypo } from './typos.ts';
 import { bareWord, wordInfo } from './word-info.ts';
 import type { WordInfo } from './word-info.ts';
@@ -133,7 +134,7 @@ function countsOf(features: Features): { words: number; content: number } {
 
 function restOf(a: Features, b: Features): readonly Rest[] {
   const rest: Rest[] = [];
-  const known = b.stems.length > SCANNED_MAX ? new Set(b.stems) : undefined;
+  const known = b.stems.length > SCANNED_MAX ? stemsOf(b) : undefined;
   for (let index = 0; index < a.stems.length && rest.length < REST_MAX; index += 1) {
     const wordStem = a.stems[index] ?? '';
     if (wordStem === '' || (known === undefined ? b.stems.includes(wordStem) : known.has(wordStem))) continue;
@@ -145,24 +146,27 @@ function restOf(a: Features, b: Features): readonly Rest[] {
 
 /** Looking through so few words takes less than making a set of them. */
 const SCANNED_MAX = 24;
+const stemsOf = remembered(({ stems }: Features): ReadonlySet<string> => new Set(stems));
 
 function matchRests(restA: readonly Rest[], restB: readonly Rest[], lexicon: DomainLexicon, gone: Set<Rest>): void {
   for (const one of restA) {
     if (!isContent(one)) continue;
+    const drug = lexicon.drugs.get(one.word);
+    const group = lexicon.groupOf.get(one.stem);
     for (const other of restB) {
       if (!isContent(other) || gone.has(other)) continue;
-      if (!meansSame(one, other, lexicon)) continue;
+      const known =
+        (drug !== undefined && drug === lexicon.drugs.get(other.word)) ||
+        (group !== undefined && group === lexicon.groupOf.get(other.stem));
+      if (!known && !isFormOf(one, other, lexicon)) continue;
       gone.add(one);
       gone.add(other);
     }
   }
 }
 
-function meansSame(one: Rest, other: Rest, lexicon: DomainLexicon): boolean {
-  const drug = lexicon.drugs.get(one.word);
-  if (drug !== undefined && drug === lexicon.drugs.get(other.word)) return true;
-  const group = lexicon.groupOf.get(one.stem);
-  if (group !== undefined && group === lexicon.groupOf.get(other.stem)) return true;
+/** One word mistyped, or made from the root of the other. */
+function isFormOf(one: Rest, other: Rest, lexicon: DomainLexicon): boolean {
   if (isTypo(one.word, other.word, lexicon)) return true;
   return one.kind === 'w' && other.kind === 'w' && sameRoot(one.word, other.word);
 }

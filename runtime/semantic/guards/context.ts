@@ -1,6 +1,7 @@
 import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { compare } from './compare.ts';
+import { remembered } from './remembered.ts';
 import { bareWord } from './word-info.ts';
 
 /** Words that ask for something beside or after what was said or given before. */
@@ -23,11 +24,11 @@ const WORDS_MAX = 400;
 
 /** True when only one of the texts asks for another thing than before: "a joke" and "another joke". Symmetric. */
 export function contextDiffers(a: Features, b: Features, lexicon: DomainLexicon): boolean {
-  return besideWords(a.words) !== besideWords(b.words) && compare(a, b, lexicon).near;
+  return besideWords(a) !== besideWords(b) && compare(a, b, lexicon).near;
 }
 
 /** The words of the kind that a text has, sorted, each once. */
-function besideWords(words: readonly string[]): string {
+const besideWords = remembered(({ words }: Features): string => {
   let found: Set<string> | undefined;
   for (let index = 0; index < Math.min(words.length, WORDS_MAX); index += 1) {
     const word = bareWord(words[index] ?? '');
@@ -37,7 +38,7 @@ function besideWords(words: readonly string[]): string {
     found.add(beside);
   }
   return found === undefined ? '' : [...found].sort().join(' ');
-}
+});
 
 function besidePair(word: string, next: string | undefined): string | undefined {
   const second = PAIRS.get(word);

@@ -1,5 +1,6 @@
 import type { Features } from '../feature-set.ts';
 import { BASE_OF } from '../lexicons/irregular.ts';
+import { remembered } from './remembered.ts';
 import { bareWord } from './word-info.ts';
 
 /** A thing or person of a text, and the part it plays. */
@@ -73,10 +74,9 @@ const UNITS_MAX = 96;
 const SHARED_LETTERS = 3;
 
 /** The units of a text in order, those of a passive as in the active. */
-export function roleUnitsOf(features: Features): readonly RoleUnit[] {
-  const reader = new RoleReader(features);
-  return reader.read();
-}
+export const roleUnitsOf: (features: Features) => readonly RoleUnit[] = remembered((features) =>
+  new RoleReader(features).read(),
+);
 
 class RoleReader {
   readonly #features: Features;

@@ -4,6 +4,7 @@ import { compare } from './compare.ts';
 import { bareWord } from './word-info.ts';
 import { roleUnitsOf } from './role-units.ts';
 import type { RoleUnit } from './role-units.ts';
+import { remembered } from './remembered.ts';
 import { asksDiffer } from './subjects.ts';
 import { stem } from './word-match.ts';
 
@@ -145,7 +146,7 @@ function isOnePhrase(one: RoleUnit | undefined, two: RoleUnit | undefined): bool
 }
 
 /** Where each unit stands that a text has exactly once, and where each person comes first. */
-function placesOf(units: readonly RoleUnit[]): ReadonlyMap<string, number> {
+const placesOf = remembered((units: readonly RoleUnit[]): ReadonlyMap<string, number> => {
   const found = new Map<string, number>();
   const repeated = new Set<string>();
   for (const [at, { key, kind }] of units.entries()) {
@@ -155,7 +156,7 @@ function placesOf(units: readonly RoleUnit[]): ReadonlyMap<string, number> {
   }
   for (const key of repeated) if (units[found.get(key) ?? 0]?.kind !== 'p') found.delete(key);
   return found;
-}
+});
 
 /** People and bodies that act; of other things nothing follows from their side of the verb ("my phone charges", "I charge my phone"). */
 const ACTORS = new Set(
@@ -204,7 +205,7 @@ function headsExchanged(a: readonly RoleUnit[], b: readonly RoleUnit[]): boolean
 }
 
 /** Unit → the unit before it in its group, of those that a text has exactly once. */
-function headsOf(units: readonly RoleUnit[]): ReadonlyMap<string, string> {
+const headsOf = remembered((units: readonly RoleUnit[]): ReadonlyMap<string, string> => {
   const heads = new Map<string, string>();
   const places = placesOf(units);
   for (const [key, at] of places) {
@@ -214,4 +215,4 @@ function headsOf(units: readonly RoleUnit[]): ReadonlyMap<string, string> {
     if (places.has(before.key) && before.kind !== 'p') heads.set(key, before.key);
   }
   return heads;
-}
+});

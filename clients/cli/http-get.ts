@@ -1,6 +1,6 @@
 import { request } from 'undici';
 
-/** An answer as far as `doctor` looks at it. */
+/** An answer as far as the CLI looks at it. */
 export interface HttpAnswer {
   readonly status: number;
   /** Parsed; undefined when the body is no JSON, or too long to be ours. */
@@ -16,19 +16,20 @@ export async function httpGet(
 ): Promise<HttpAnswer> {
   const signal = AbortSignal.timeout(timeoutMs);
   const { statusCode, body } = await request(url, { headers, signal });
+  return { status: statusCode, json: await jsonOf(body) };
+}
+
+/** The JSON of a body; undefined when it is none, or too long to be ours. */
+export async function jsonOf(body: AsyncIterable<Buffer>): Promise<unknown> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of body) {
-    parts.push(part as Buffer);
-    bytes += (part as Buffer).length;
-    if (bytes > BODY_BYTES_MAX) return { status: statusCode, json: undefined };
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > BODY_BYTES_MAX) return undefined;
   }
-  return { status: statusCode, json: parsed(Buffer.concat(parts).toString('utf8')) };
-}
-
-function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(Buffer.concat(parts).toString('utf8'));
   } catch {
     return undefined;
   }
