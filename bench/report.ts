@@ -46,7 +46,7 @@ export function report(results: Results, about: Circumstances): string {
     "Medians over the rounds. A ratio is that of the echo in the same round: throughput of ours over the echo's, CPU time of the echo's over ours; 1.00 would be a cache for nothing.",
     ...sizes,
     `## Latency at half the echo's rate, bodies of ${sizeText(results.pacedBytes)}`,
-    'Requests begin at a constant rate, half of what the echo of the same protocol reached above, whatever became of those before; latency counts from the moment at which a request was due.',
+    'Requests begin at a constant rate, half of what the echo of the same protocol reached above, whatever became of those before; latency counts from the moment at which a request was due. Medians over the rounds; a ratio is that of the echo in the same round.',
     pacedTable(results.paced),
     '## A semantic hit',
     semanticText(results.semantic),
@@ -122,17 +122,24 @@ function ratios(
 function pacedTable(paced: Results['paced']): string {
   const rows = [...paced].map(([id, samples]) => {
     const { title, against } = scenarioOf(id);
-    const p99 = median(samples.map((sample) => sample.p99Us));
-    const other = against === undefined ? undefined : paced.get(against);
+    const ratio = against === undefined ? undefined : p99Ratio(paced, id);
     return [
       title,
       whole(median(samples.map((sample) => sample.requestsPerSecond))),
       decimal(median(samples.map((sample) => sample.p50Us)) / 1_000, 2),
-      decimal(p99 / 1_000, 2),
-      other === undefined ? '' : decimal(p99 / median(other.map((sample) => sample.p99Us)), 2),
+      decimal(median(samples.map((sample) => sample.p99Us)) / 1_000, 2),
+      ratio === undefined ? '' : decimal(ratio, 2),
     ];
   });
   return markdownTable(['', 'requests/s', 'p50 ms', 'p99 ms', "p99 over the echo's"], rows);
+}
+
+/** Median of the ratios within each round; undefined when there is nothing to compare with. */
+function p99Ratio(paced: Results['paced'], id: string): number | undefined {
+  const ours = paced.get(id);
+  const theirs = paced.get(scenarioOf(id).against ?? '');
+  if (ours === undefined || theirs === undefined) return undefined;
+  return median(ours.map(({ p99Us }, round) => p99Us / (theirs[round]?.p99Us ?? Number.NaN)).filter(Number.isFinite));
 }
 
 function semanticText(semantic: SemanticResult | undefined): string {
@@ -156,12 +163,6 @@ function bars(results: Results): readonly Bar[] {
   const bare = ratios(at, 'http-no-memo');
   const grpc = ratios(at, 'grpc');
   const unique = ratios(at, 'unique-on');
-  const p99 = (id: string): number | undefined => {
-    const ours = results.paced.get(id);
-    const theirs = results.paced.get(scenarioOf(id).against ?? '');
-    if (ours === undefined || theirs === undefined) return undefined;
-    return median(ours.map((sample) => sample.p99Us)) / median(theirs.map((sample) => sample.p99Us));
-  };
   return [
     { what: 'exact hit by HTTP over the Fastify echo, throughput', value: http?.throughput, bar: 0.6, aim: 0.8 },
     { what: 'the same, CPU', value: http?.cpu, bar: 0.6, aim: 0.8 },
@@ -171,14 +172,14 @@ function bars(results: Results): readonly Bar[] {
     { what: 'the same, CPU', value: grpc?.cpu, bar: 0.75, aim: 0.85 },
     {
       what: "HTTP, p99 at half the echo's rate over the echo's",
-      value: p99('http'),
+      value: p99Ratio(results.paced, 'http'),
       bar: 2,
       aim: undefined,
       isUpper: true,
     },
     {
       what: "gRPC, p99 at half the echo's rate over the echo's",
-      value: p99('grpc'),
+      value: p99Ratio(results.paced, 'grpc'),
       bar: 2,
       aim: undefined,
       isUpper: true,

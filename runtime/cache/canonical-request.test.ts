@@ -4,13 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RepriseError } from '../errors.ts';
 import type { Hash } from '../ports/hash.ts';
 import type { Operation } from '../ports/model.ts';
-import {
-  canonicalRequest,
-  fieldHashes,
-  type RequestFacts,
-  type RequestRules,
-  upstreamBody,
-} from './canonical-request.ts';
+import { canonicalRequest, type RequestFacts, type RequestRules, upstreamBody } from './canonical-request.ts';
 import { canonicalJson, fromPlain } from './json.ts';
 
 const hash: Hash = {
@@ -558,29 +552,5 @@ describe('upstreamBody', () => {
     const { tree } = understand({ ...CHAT, stream_options: { x: 1 } });
     upstreamBody(tree, { stream: true });
     expect([tree.has('stream'), tree.get('stream_options')]).toEqual([false, new Map([['x', 1]])]);
-  });
-});
-
-describe('fieldHashes', () => {
-  const differing = (a: unknown, b: unknown): string[] => {
-    const [x, y] = [a, b].map((body) => fieldHashes(understand(body).tree, hash)) as [
-      Map<string, string>,
-      Map<string, string>,
-    ];
-    return [...new Set([...x.keys(), ...y.keys()])].filter((name) => x.get(name) !== y.get(name));
-  };
-
-  it('names the fields in which two requests differ', () => {
-    const other = {
-      ...CHAT,
-      temperature: 0,
-      messages: [CHAT.messages[0], { role: 'user', content: 'Else?' }],
-      extra: 1,
-    };
-    expect(differing(CHAT, other)).toEqual(['messages[1].content', 'temperature', 'extra']);
-  });
-
-  it('says nothing of inert fields', () => {
-    expect(differing(CHAT, { ...CHAT, stream: true, user: 'u', metadata: {} })).toEqual([]);
   });
 });

@@ -56,10 +56,14 @@ export interface CanonicalRequest {
  * several parts the length of each follows, so that texts that differ only in where they are cut share no scope.
  */
 const PLACEHOLDER = '?';
-const FIELD_HASH_LENGTH = 16;
 
 /** Fields that never change an answer. `user` is one too, unless the rules isolate users. */
 const INERT: ReadonlySet<string> = new Set(['stream', 'stream_options', 'metadata', 'request_id', 'cache']);
+
+/** Whether a field of the body counts for its answer. */
+export function countsForAnswer(name: string, isolateUser: boolean): boolean {
+  return !INERT.has(name) && (name !== 'user' || isolateUser);
+}
 
 /**
  * A raw body understood under the rules for its model. Fails as `parseJson` does, with `invalid_request` or
@@ -124,27 +128,6 @@ export function keyedJson(tree: JsonObject, isolateUser: boolean): string {
   const writer = new SegmentWriter(undefined, []);
   writer.body(tree, isolateUser);
   return joinSegments(writer.end());
-}
-
-/** A short hash of each field that counts, messages field by field: tells in which fields two requests differ. */
-export function fieldHashes(tree: JsonObject, hash: Hash, isolateUser = false): ReadonlyMap<string, string> {
-  const hashes = new Map<string, string>();
-  const add = (path: string, value: JsonValue): void => {
-    hashes.set(path, hash.sha256Hex(canonicalJson(value)).slice(0, FIELD_HASH_LENGTH));
-  };
-  for (const [name, value] of tree) {
-    if (INERT.has(name) || (name === 'user' && !isolateUser)) continue;
-    if (name !== 'messages' || !Array.isArray(value)) {
-      add(name, value);
-      continue;
-    }
-    for (let i = 0; i < value.length; i++) {
-      const message = value[i];
-      if (!(message instanceof Map)) add(`messages[${i}]`, message as JsonValue);
-      else for (const [member, inner] of message) add(`messages[${i}].${member}`, inner);
-    }
-  }
-  return hashes;
 }
 
 const encoder = new TextEncoder();
@@ -252,7 +235,7 @@ class SegmentWriter {
   body(tree: JsonObject, isolateUser: boolean): void {
     let before = '{';
     for (const name of sortedNames(tree)) {
-      if (INERT.has(name) || (name === 'user' && !isolateUser)) continue;
+      if (!countsForAnswer(name, isolateUser)) continue;
       this.#text += before + canonicalText(name);
       before = ',';
       const value = tree.get(name) as JsonValue;

@@ -109,5 +109,5 @@ function detached(facts: RequestFacts): RequestFacts {
 }
 
 function copy(text: string): string {
-  return decoder.decode(encoder.encode(text));
+  return text === '' ? text : decoder.decode(encoder.encode(text));
 }

@@ -99,7 +99,7 @@ export class StoreQueue {
 
   #begin(store: QueuedStore): void {
     this.#running += 1;
-    const controller = new AbortController();
+    const terms = new StoreTerms(store.deadlineAtMs);
     let over = false;
     const end = (error: RepriseError | undefined): void => {
       if (over) return;
@@ -111,10 +111,10 @@ export class StoreQueue {
     };
     const timer = this.#clock.setTimer(Math.max(0, store.deadlineAtMs - this.#clock.monotonicMs()), () => {
       const late = new RepriseError('grid_timeout', 'The store ran past its deadline.');
-      controller.abort(late);
+      terms.end(late);
       end(late);
     });
-    run(store.task, { deadlineAtMs: store.deadlineAtMs, signal: controller.signal }).then(
+    run(store.task, terms).then(
       () => end(undefined),
       (error: unknown) => end(toRepriseError(error)),
     );
@@ -154,6 +154,30 @@ export class StoreQueue {
     this.#bytes += bytes;
     assert(this.#bytes >= 0 && this.#bytes <= this.#options.bytesMax, 'bytes of the store queue');
     this.#bytesGauge.set(this.#bytes);
+  }
+}
+
+/** A store's deadline and signal; the signal is made when it is first read, since most stores are over before. */
+class StoreTerms implements CallOptions {
+  readonly deadlineAtMs: number;
+  #controller: AbortController | undefined = undefined;
+  #reason: RepriseError | undefined = undefined;
+
+  constructor(deadlineAtMs: number) {
+    this.deadlineAtMs = deadlineAtMs;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  end(reason: RepriseError): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
   }
 }
 

@@ -99,6 +99,22 @@ describe('L1 above an in-process grid', () => {
   });
 });
 
+describe('contents', () => {
+  it('tell whether what was absent may be there now', async () => {
+    const tiers = tiersOver('exact-l1');
+    const before = tiers.contents;
+    expect(before).toBeDefined();
+    await tiers.get('k', TERMS, FAR);
+    expect(tiers.contents).toBe(before);
+    await tiers.store(answer('one', 1), FAR);
+    expect(tiers.contents).not.toBe(before);
+  });
+
+  it('are unknown above a grid that others write to', () => {
+    expect(tiersOver('exact-l2').contents).toBeUndefined();
+  });
+});
+
 describe('L1 above a remote grid', () => {
   it('takes in what is stored', async () => {
     const tiers = tiersOver('exact-l2');

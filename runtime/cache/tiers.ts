@@ -54,6 +54,7 @@ export class Tiers {
   readonly #clock: Clock;
   readonly #nearCache: NearCachePort | undefined;
   readonly #gridTier: 'exact-l1' | 'exact-l2';
+  #stores = 0;
 
   constructor(
     deps: { grid: Grid; ledger: Ledger; clock: Clock; nearCache: NearCachePort | undefined },
@@ -65,6 +66,14 @@ export class Tiers {
     this.#nearCache = deps.nearCache;
     this.#gridTier = options.gridTier;
     this.#ledger.onReset(() => this.#nearCache?.clear());
+  }
+
+  /**
+   * A mark of what the tiers hold: as long as it is the same, what was absent still is. Undefined above a grid that
+   * others write to.
+   */
+  get contents(): number | undefined {
+    return this.#gridTier === 'exact-l1' ? this.#stores : undefined;
   }
 
   /** L1 alone, without waiting. */
@@ -155,6 +164,7 @@ export class Tiers {
     let published = false;
     try {
       if (!(await this.#replaceOlder(entry, item, options))) return false;
+      this.#stores += 1;
       if (!keepsNew) this.#nearCache?.invalidate(entry.key);
       if (reservation !== undefined) {
         published = this.#nearCache!.publish(reservation, entry, value.byteLength + ENTRY_OVERHEAD_BYTES);

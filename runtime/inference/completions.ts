@@ -1,12 +1,13 @@
 import { RepriseError } from '../errors.ts';
 import type { FlightHead, Flights, Participant } from '../cache/flight.ts';
 import type { Ledger } from '../cache/ledger.ts';
+import type { Tiers } from '../cache/tiers.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Usage } from '../ports/entry.ts';
 import type { CacheStatus, InferenceReply, InferenceStreamReply, UsageAccount } from '../ports/service.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { NO_USAGE, costOf, servedOnly, type Accounting } from './accounting.ts';
-import type { Lookup, LookupHit, LookupMiss } from './lookup.ts';
+import { MISS, type Lookup, type LookupHit, type LookupMiss } from './lookup.ts';
 import type { LeadState, ModelCalls } from './model-calls.ts';
 import { signalOf, type Prepared } from './prepare.ts';
 import type { RecordNote } from './recorder.ts';
@@ -19,6 +20,7 @@ export interface CompletionDeps {
   readonly telemetry: Telemetry;
   readonly ledger: Ledger;
   readonly lookup: Lookup;
+  readonly tiers: Tiers;
   readonly flights: Flights;
   readonly calls: ModelCalls;
   readonly store: StoreAnswers;
@@ -147,7 +149,8 @@ export class Completions {
     const state: LeadState = { found: undefined };
     const { clock, telemetry } = this.#deps;
     const startedAtMs = clock.monotonicMs();
-    const reread = !alone && !miss.tiersFailed;
+    const isUnchanged = miss.contents !== undefined && miss.contents === this.#deps.tiers.contents;
+    const reread = !alone && !miss.tiersFailed && !isUnchanged;
     const lead = this.#deps.calls.lead({ prepared, stream, embedding: miss.embedding, reread, state });
     const participant = await this.#deps.flights.join({
       flightId: this.#flightId(prepared),
@@ -266,5 +269,5 @@ export function namesOf(prepared: Prepared): {
 
 /** An entry that can't be served to this request is a miss, and the leader doesn't find it again. */
 function missOf(result: LookupHit | LookupMiss): LookupMiss {
-  return result.kind === 'miss' ? result : { kind: 'miss', bypass: '', tiersFailed: true, embedding: undefined };
+  return result.kind === 'miss' ? result : { ...MISS, tiersFailed: true };
 }

@@ -1,11 +1,12 @@
-import { fieldHashes } from '../cache/canonical-request.ts';
+import { fieldMarks, type FieldMarks } from '../cache/field-marks.ts';
+import type { KeyParts } from '../cache/key.ts';
 import type { Hash } from '../ports/hash.ts';
 import type { Prepared } from './prepare.ts';
 
 interface Remembered {
   readonly key: string;
-  readonly tenant: string;
-  readonly fields: ReadonlyMap<string, string>;
+  readonly parts: KeyParts;
+  readonly fields: FieldMarks;
 }
 
 export interface NearestKey {
@@ -30,25 +31,23 @@ export class ExplainMemory {
 
   remember(prepared: Prepared): void {
     if (this.#entriesMax === 0) return;
-    this.#byKey.delete(prepared.key);
+    const { key, parts } = prepared;
+    this.#byKey.delete(key);
     if (this.#byKey.size >= this.#entriesMax) {
       const oldest = this.#byKey.keys().next();
       if (oldest.done !== true) this.#byKey.delete(oldest.value);
     }
-    this.#byKey.set(prepared.key, {
-      key: prepared.key,
-      tenant: prepared.parts.tenant,
-      fields: this.#fields(prepared),
-    });
+    this.#byKey.set(key, { key, parts, fields: this.#fields(prepared) });
   }
 
   /** The stored key of the same tenant with the fewest differing fields; the latest of equals. */
   nearest(prepared: Prepared): NearestKey | undefined {
-    const asked = this.#fields(prepared);
+    const { key, parts } = prepared;
+    const asked = marksByName(parts, this.#fields(prepared));
     let best: NearestKey | undefined;
     for (const stored of this.#byKey.values()) {
-      if (stored.tenant !== prepared.parts.tenant || stored.key === prepared.key) continue;
-      const differingFields = differences(stored.fields, asked);
+      if (stored.parts.tenant !== parts.tenant || stored.key === key) continue;
+      const differingFields = differences(marksByName(stored.parts, stored.fields), asked);
       if (best === undefined || differingFields.length <= best.differingFields.length) {
         best = { entryId: stored.key, differingFields };
       }
@@ -56,19 +55,26 @@ export class ExplainMemory {
     return best;
   }
 
-  #fields(prepared: Prepared): ReadonlyMap<string, string> {
-    const { parts } = prepared;
-    const fields = new Map(fieldHashes(prepared.canonical().tree, this.#hash, prepared.namespace.isolateUser));
-    fields.set('(namespace)', parts.namespace);
-    fields.set('(operation)', parts.operation);
-    fields.set('(tags)', [...parts.tags].sort().join(','));
-    fields.set('(model version)', parts.modelVersion);
-    fields.set('(bucket)', String(parts.bucket));
-    return fields;
+  #fields(prepared: Prepared): FieldMarks {
+    return fieldMarks(prepared.canonical().tree, this.#hash, prepared.namespace.isolateUser);
   }
 }
 
-function differences(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): string[] {
+type MarksByName = ReadonlyMap<string, number | string>;
+
+function marksByName(parts: KeyParts, { names, marks }: FieldMarks): MarksByName {
+  const byName = new Map<string, number | string>([
+    ['(namespace)', parts.namespace],
+    ['(operation)', parts.operation],
+    ['(tags)', [...parts.tags].sort().join(',')],
+    ['(model version)', parts.modelVersion],
+    ['(bucket)', parts.bucket],
+  ]);
+  for (const [at, name] of names.entries()) byName.set(name, marks[at] as number | string);
+  return byName;
+}
+
+function differences(a: MarksByName, b: MarksByName): string[] {
   const names = new Set([...a.keys(), ...b.keys()]);
   return [...names].filter((name) => a.get(name) !== b.get(name)).sort();
 }

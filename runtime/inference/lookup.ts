@@ -28,6 +28,8 @@ export interface LookupMiss {
   readonly bypass: string;
   /** The tiers could not be read: to try them once more would only cost time. */
   readonly tiersFailed: boolean;
+  /** `Tiers.contents` when they were read and had nothing; undefined where that can't be told. */
+  readonly contents: number | undefined;
   /** The asked text's embedding, when the look-up got as far; spares a second one at the store. */
   readonly embedding: Embedding | undefined;
 }
@@ -39,6 +41,15 @@ export interface SemanticFindings {
   readonly evidence: readonly CandidateEvidence[];
   readonly embedding: Embedding | undefined;
 }
+
+/** A look-up that wasn't made. */
+export const MISS: LookupMiss = {
+  kind: 'miss',
+  bypass: '',
+  tiersFailed: false,
+  contents: undefined,
+  embedding: undefined,
+};
 
 const NOTHING: SemanticFindings = { hit: undefined, bypass: '', evidence: [], embedding: undefined };
 
@@ -83,11 +94,12 @@ export class Lookup {
   async #findFarther(prepared: Prepared, startedAtMs: number): Promise<LookupHit | LookupMiss> {
     try {
       if (!readable(prepared)) {
-        return { kind: 'miss', bypass: prepared.bypass, tiersFailed: false, embedding: undefined };
+        return { ...MISS, bypass: prepared.bypass };
       }
       // From here on: to understand a large body may take longer than the whole budget.
       const deadlineAtMs = startedAtMs + this.#options.lookupBudgetMs;
       let failure = '';
+      const { contents } = this.#deps.tiers;
       try {
         const found = await this.#deps.tiers.load(prepared.key, prepared.terms, { deadlineAtMs });
         if (found !== undefined) return exactHit(found);
@@ -95,7 +107,7 @@ export class Lookup {
         if (signalOf(prepared).aborted) throw error;
         failure = toRepriseError(error).code;
       }
-      return await this.#findSimilar(prepared, deadlineAtMs, failure);
+      return await this.#findSimilar(prepared, deadlineAtMs, { failure, contents });
     } finally {
       this.#observe(prepared, startedAtMs);
     }
@@ -106,12 +118,17 @@ export class Lookup {
   }
 
   /** Step 4, after the tiers had nothing; `failure`: why they couldn't tell, empty when they could. */
-  async #findSimilar(prepared: Prepared, deadlineAtMs: number, failure: string): Promise<LookupHit | LookupMiss> {
+  async #findSimilar(
+    prepared: Prepared,
+    deadlineAtMs: number,
+    read: { readonly failure: string; readonly contents: number | undefined },
+  ): Promise<LookupHit | LookupMiss> {
+    const { failure, contents } = read;
     const semantic = await this.#semantic(prepared, { deadlineAtMs, signal: signalOf(prepared) });
     if (semantic.hit !== undefined) return semantic.hit;
     const bypass = failure === '' ? semantic.bypass : failure;
     if (bypass !== '') this.#deps.telemetry.counter('reprise_bypasses_total', bypass).add();
-    return { kind: 'miss', bypass, tiersFailed: failure !== '', embedding: semantic.embedding };
+    return { kind: 'miss', bypass, tiersFailed: failure !== '', contents, embedding: semantic.embedding };
   }
 
   #secondsOf(operation: Operation): Histogram {

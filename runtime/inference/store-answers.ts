@@ -147,7 +147,8 @@ export class StoreAnswers {
       telemetry.counter('reprise_stores_total', 'overtaken').add();
       return false;
     }
-    if (!(await tiers.store(entry, options))) {
+    // The deadline says all that the signal would, and a signal costs more than the write to a grid at hand.
+    if (!(await tiers.store(entry, { deadlineAtMs: options.deadlineAtMs }))) {
       telemetry.counter('reprise_stores_total', 'kept-newer').add();
       return false;
     }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InferRequest } from '../../proto/gen/reprise/v1/inference_cache.ts';
-import { bodyOf, controlsOf } from './grpc-messages.ts';
+import { InferRequest, InferResponse } from '../../proto/gen/reprise/v1/inference_cache.ts';
+import { bodyOf, controlsOf, encodeReply } from './grpc-messages.ts';
 
 function message(changes: Partial<InferRequest>): InferRequest {
   return { ...InferRequest.decode(new Uint8Array(0)), ...changes };
@@ -56,4 +56,38 @@ describe('controlsOf', () => {
       threshold: 0,
     });
   });
+});
+
+describe('encodeReply', () => {
+  it.each([0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152])(
+    'is read back whole with a body of %i bytes',
+    (length) => {
+      const body = Buffer.alloc(length, 'x');
+      const encoded = encodeReply({
+        body,
+        contentType: 'application/json',
+        usage: { served: { promptTokens: 3, completionTokens: 4 }, billed: { promptTokens: 0, completionTokens: 0 } },
+        status: {
+          outcome: 'hit',
+          detail: 'exact-l1',
+          stored: false,
+          ageMs: 1.4,
+          ttlMs: Infinity,
+          entryId: 'ab',
+          unconfirmed: false,
+          stale: false,
+          model: 'demo',
+        },
+      });
+      const read = InferResponse.decode(encoded);
+      expect(Buffer.compare(read.body, body)).toBe(0);
+      expect([read.contentType, read.status?.detail, read.status?.ageMs, read.status?.ttlMs]).toEqual([
+        'application/json',
+        'exact-l1',
+        1,
+        undefined,
+      ]);
+      expect(read.usage?.served).toEqual({ promptTokens: 3, completionTokens: 4 });
+    },
+  );
 });

@@ -130,14 +130,31 @@ function tokens(usage: Usage): wire.Usage {
   return { promptTokens: usage.promptTokens, completionTokens: usage.completionTokens };
 }
 
-/** A whole answer, encoded. */
+const NOTHING = new Uint8Array(0);
+/** Field 1 of `InferResponse`, length-delimited. */
+const BODY_TAG = 0x0a;
+const VARINT_BYTES_MAX = 5;
+
+/** A whole answer, encoded. The body comes last, since fields may have any order and this way it is copied once. */
 export function encodeReply(reply: InferenceReply): Uint8Array {
-  return wire.InferResponse.encode({
-    body: reply.body,
+  const { body } = reply;
+  const fields = wire.InferResponse.encode({
+    body: NOTHING,
     status: statusMessage(reply.status),
     usage: usageMessage(reply.usage),
     contentType: reply.contentType,
   }).finish();
+  if (body.length === 0) return fields;
+  const bytes = Buffer.allocUnsafe(fields.length + 1 + VARINT_BYTES_MAX + body.length);
+  bytes.set(fields, 0);
+  let at = fields.length;
+  bytes[at++] = BODY_TAG;
+  for (let length = body.length; ; length >>>= 7) {
+    bytes[at++] = length > 0x7f ? (length & 0x7f) | 0x80 : length;
+    if (length <= 0x7f) break;
+  }
+  bytes.set(body, at);
+  return bytes.subarray(0, at + body.length);
 }
 
 /** A stored answer, encoded. */
