@@ -40,7 +40,7 @@ const ROOMS = {
     'grid/breaker',
   ],
   'runtime/models': ['runtime/ports', 'runtime/errors', 'runtime/config', 'proto/gen'],
-  'runtime/config': ['runtime/errors', 'runtime/ports', 'runtime/node', 'runtime/semantic'],
+  'runtime/config': ['runtime/errors', 'runtime/ports', 'runtime/cache', 'runtime/node', 'runtime/semantic'],
   'runtime/server': [
     'runtime/ports',
     'runtime/errors',
@@ -134,7 +134,7 @@ const OUTER = [
   'scripts',
 ];
 /** packages that core rooms may use: synchronous, no I/O, no clock, no randomness, no install script; each has a determinism test */
-const PURE = ['fastest-levenshtein'];
+const PURE = ['fastest-levenshtein', 're2js'];
 /** packages that live in named rooms only */
 const HOMES = {
   'hazelcast-client': ['grid/hazelcast'],

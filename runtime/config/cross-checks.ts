@@ -1,3 +1,4 @@
+import { blankPatternProblem } from '../cache/canonical-rules.ts';
 import { wordsOf } from '../semantic/domain-rules.ts';
 import { GUARD_NAMES } from '../semantic/guards/guards.ts';
 import { DEMO_UPSTREAM, type Config } from './config.ts';
@@ -225,17 +226,9 @@ function namespaceFaults({ node }: Config): string[] {
       faults.push(`namespaces.${name}.domain ${unknownName(namespace.domain, Object.keys(node.domains))}`);
     }
     namespace.blank.forEach((rule, index) => {
-      const problem = patternProblem(rule.pattern);
+      const problem = blankPatternProblem(rule.pattern);
       if (problem !== undefined) faults.push(`namespaces.${name}.blank[${index}].pattern ${problem}`);
     });
   }
   return faults;
-}
-
-function patternProblem(pattern: string): string | undefined {
-  try {
-    return new RegExp(pattern, 'u').test('') ? 'fits the empty text, so it would blank nothing or all' : undefined;
-  } catch (error) {
-    return `is not a regular expression (${error instanceof Error ? error.message : 'unknown'})`;
-  }
 }
