@@ -16,9 +16,11 @@ export type ResolveIdentity = (
 /** One finished request, for the log: no prompt, no answer, no credential. */
 export interface RequestRecord {
   readonly requestId: string;
+  /** `GRPC` for a call over gRPC. */
   readonly method: string;
   /** The route, not the URL as asked. */
   readonly path: string;
+  /** HTTP status, or the code of a call over gRPC (0: answered). */
   readonly status: number;
   /** Empty for requests that ask for no inference. */
   readonly outcome: Outcome | '';

@@ -81,6 +81,7 @@ function grpcServer(config: Config, assembly: Assembly, telemetry: HostTelemetry
     host: server.host,
     port: server.grpcPort,
     bodyBytesMax: config.node.bodyBytesMax,
+    ...(server.requestLog ? { onCallDone: (record) => telemetry.request(record) } : {}),
     onInternalError: (error: unknown) => telemetry.failure('call failed', error, { code: toRepriseError(error).code }),
   });
 }

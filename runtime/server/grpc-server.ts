@@ -1,9 +1,11 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { MethodDefinition, ServiceDefinition, StatusObject, handleUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import type { RequestRecord } from '../../clients/gateway/index.ts';
 import * as wire from '../../proto/gen/reprise/v1/inference_cache.ts';
 import { RepriseError, toRepriseError } from '../errors.ts';
 import { requireRole } from '../inference/roles.ts';
 import type { Identity, InferenceService, Role } from '../ports/service.ts';
+import { GrpcCallLog, type LoggedCall } from './grpc-call-log.ts';
 import { errorStatus } from './grpc-errors.ts';
 import {
   encodeExplanation,
@@ -32,6 +34,8 @@ export interface GrpcServerOptions {
   readonly bodyBytesMax: number;
   /** Longest time for which a client of a stream may take nothing; 60 s unless told. */
   readonly stallMs?: number;
+  /** Told once a call of `reprise.v1.InferenceCache`, when it is done. */
+  readonly onCallDone?: (record: RequestRecord) => void;
   /** Told of failures that are no coded error: bugs. */
   readonly onInternalError?: (error: unknown) => void;
 }
@@ -60,7 +64,12 @@ interface Method<Message> {
   readonly role: Role;
   /** How a refusal names the method. */
   readonly name: string;
-  readonly answer: (message: Message, identity: Identity, call: UnaryCall) => Promise<Uint8Array>;
+  readonly answer: (
+    message: Message,
+    identity: Identity,
+    call: UnaryCall,
+    logged: LoggedCall | undefined,
+  ) => Promise<Uint8Array>;
 }
 
 /** A server over gRPC: `reprise.v1.InferenceCache`, health and reflection. */
@@ -68,12 +77,14 @@ export class GrpcServer {
   readonly #options: GrpcServerOptions;
   readonly #server: Server;
   readonly #operations: GrpcOperations;
+  readonly #log: GrpcCallLog | undefined;
   #running = 0;
   #isDraining = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: GrpcServerOptions) {
     this.#options = options;
+    this.#log = options.onCallDone === undefined ? undefined : new GrpcCallLog(options.onCallDone);
     this.#server = new Server({
       'grpc.max_receive_message_length': 2 * options.bodyBytesMax + FIELDS_BYTES_MAX,
       'grpc.max_concurrent_streams': CALLS_MAX,
@@ -91,23 +102,28 @@ export class GrpcServer {
       checkSize(message.body, bodyBytesMax, 'body');
       return new GrpcRequest(message, identity, call);
     };
-    const asking = (name: string, answer: (request: GrpcRequest) => Promise<Uint8Array>) =>
+    const asking = (
+      name: string,
+      answer: (request: GrpcRequest, logged: LoggedCall | undefined) => Promise<Uint8Array>,
+    ) =>
       this.#unary({
         type: wire.InferRequest,
         role: 'read',
         name,
-        answer: (message, identity, call) => answer(request(message, identity, call)),
+        answer: (message, identity, call, logged) => answer(request(message, identity, call), logged),
       });
     return {
-      infer: asking('Infer', async (asked) => encodeReply(await service.infer(asked))),
-      inferStream: (call: StreamCall): void => {
-        this.#running += 1;
-        this.#stream(call, request).then(
-          () => this.#streamEnded(call, undefined),
-          (error: unknown) => this.#streamEnded(call, this.#failure(error, call)),
-        );
-      },
-      lookup: asking('Lookup', async (asked) => encodeLookup(await service.lookup(asked))),
+      infer: asking('Infer', async (asked, logged) => {
+        const reply = await service.infer(asked);
+        if (logged !== undefined) logged.cacheStatus = reply.status;
+        return encodeReply(reply);
+      }),
+      inferStream: (call: StreamCall): void => this.#relay(call, request),
+      lookup: asking('Lookup', async (asked, logged) => {
+        const reply = await service.lookup(asked);
+        if (logged !== undefined) logged.cacheStatus = reply.status;
+        return encodeLookup(reply);
+      }),
       explain: asking('Explain', async (asked) => encodeExplanation(await service.explain(asked))),
       store: this.#unary({
         type: wire.StoreRequest,
@@ -156,40 +172,69 @@ export class GrpcServer {
   #unary<Message>(method: Method<Message>): handleUnaryCall<Buffer, Uint8Array> {
     return (call: UnaryCall, callback: sendUnaryData<Uint8Array>): void => {
       this.#running += 1;
-      this.#answer(method, call).then(
+      const logged = this.#log?.begin(method.name, call);
+      this.#answer(method, call, logged).then(
         (bytes) => {
           this.#running -= 1;
           callback(null, bytes);
+          if (logged !== undefined) logged.replyBytes = bytes.length;
+          this.#done(logged, undefined, call);
         },
         (error: unknown) => {
           this.#running -= 1;
           callback(this.#failure(error, call));
+          this.#done(logged, { error }, call);
         },
       );
     };
   }
 
-  async #answer<Message>(method: Method<Message>, call: UnaryCall): Promise<Uint8Array> {
+  async #answer<Message>(
+    method: Method<Message>,
+    call: UnaryCall,
+    logged: LoggedCall | undefined,
+  ): Promise<Uint8Array> {
     const identity = this.#admit(call);
+    if (logged !== undefined) logged.identity = identity;
     requireRole(identity, method.role, method.name);
     // Awaited here, since returning a promise from an async function takes two turns more.
-    return await method.answer(decoded(method.type, call.request), identity, call);
+    return await method.answer(decoded(method.type, call.request), identity, call, logged);
   }
 
-  async #stream(
+  #relay(
     call: StreamCall,
     request: (message: wire.InferRequest, identity: Identity, call: StreamCall) => GrpcRequest,
-  ): Promise<void> {
-    const { service, stallMs = STALL_MS } = this.#options;
-    const identity = this.#admit(call);
-    const asked = request(decoded(wire.InferRequest, call.request), identity, call);
-    await relayStream(call, await service.inferStream(asked), stallMs);
+  ): void {
+    this.#running += 1;
+    const logged = this.#log?.begin('InferStream', call);
+    const relay = async (): Promise<void> => {
+      const { service, stallMs = STALL_MS } = this.#options;
+      const identity = this.#admit(call);
+      if (logged !== undefined) logged.identity = identity;
+      const asked = request(decoded(wire.InferRequest, call.request), identity, call);
+      const reply = await service.inferStream(asked);
+      if (logged !== undefined) logged.cacheStatus = reply.status;
+      const bytes = await relayStream(call, reply, stallMs);
+      if (logged !== undefined) logged.replyBytes = bytes;
+    };
+    relay().then(
+      () => {
+        this.#running -= 1;
+        call.end();
+        this.#done(logged, undefined, call);
+      },
+      (error: unknown) => {
+        this.#running -= 1;
+        call.emit('error', this.#failure(error, call));
+        this.#done(logged, { error }, call);
+      },
+    );
   }
 
-  #streamEnded(call: StreamCall, failure: StatusObject | undefined): void {
-    this.#running -= 1;
-    if (failure === undefined) call.end();
-    else call.emit('error', failure);
+  #done(logged: LoggedCall | undefined, failure: { error: unknown } | undefined, call: UnaryCall | StreamCall): void {
+    if (logged === undefined) return;
+    const { cancelled } = call;
+    this.#log?.end(logged, failure !== undefined || cancelled ? { error: failure?.error, cancelled } : undefined);
   }
 
   #admit({ metadata }: UnaryCall | StreamCall): Identity {

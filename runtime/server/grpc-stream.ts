@@ -10,11 +10,12 @@ const LINE_FEED = 0x0a;
 
 /**
  * Sends status, events and usage, at the pace of the client. Resolves when all is handed over or the call was cancelled; throws
- * the stream's own error. A client that takes nothing for `stallMs` is told `cancelled`. However it ends, the flight is left.
+ * the stream's own error. Gives the bytes of events handed over. A client that takes nothing for `stallMs` is told `cancelled`. However it ends, the flight is left.
  */
-export async function relayStream(call: StreamCall, reply: InferenceStreamReply, stallMs: number): Promise<void> {
+export async function relayStream(call: StreamCall, reply: InferenceStreamReply, stallMs: number): Promise<number> {
   const iterator = reply.chunks[Symbol.asyncIterator]();
   let isOver = false;
+  let bytes = 0;
   const leave = (): void => {
     if (isOver) return;
     isOver = true;
@@ -27,18 +28,20 @@ export async function relayStream(call: StreamCall, reply: InferenceStreamReply,
     let isReady = send(call, { $case: 'status', value: statusMessage(reply.status) });
     while (!isOver) {
       const next = await iterator.next();
-      if (call.cancelled) return;
+      if (call.cancelled) return bytes;
       if (next.done === true) {
         isOver = true;
         send(call, { $case: 'usage', value: usageMessage(reply.usage()) });
-        return;
+        return bytes;
       }
       for (const events of split(next.value)) {
         if (!isReady) await drained(call, stallMs);
-        if (call.cancelled) return;
+        if (call.cancelled) return bytes;
+        bytes += events.length;
         isReady = send(call, { $case: 'events', value: events });
       }
     }
+    return bytes;
   } finally {
     leave();
     call.off('cancelled', leave);

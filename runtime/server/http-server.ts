@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -19,6 +18,7 @@ import { RepriseError } from '../errors.ts';
 import type { Recordings } from '../ports/recording.ts';
 import { HostCheck } from './host-check.ts';
 import { addAdminRoutes } from './http-admin.ts';
+import { requestIds } from './request-ids.ts';
 
 /** What the HTTP server is told. */
 export interface HttpServerOptions extends GatewayOptions {
@@ -56,7 +56,6 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const IDLE_TIMEOUT_MS = 900_000;
 const TIMEOUT_CHECK_MS = 5_000;
 const PATH_PARAMETER_CHARACTERS_MAX = 256;
-const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** Methods that some path takes, or refuses by name. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 /** Paths that still answer while the server drains. */
@@ -68,7 +67,7 @@ export class HttpServer {
   readonly #app: FastifyInstance;
   readonly #server: Server;
   readonly #direct: DirectEdge;
-  readonly #requestIdOf = requestIds();
+  readonly #requestIdOf: (incoming: IncomingMessage) => string;
   readonly #answers: Answers;
   readonly #hosts: HostCheck | undefined;
   #running = 0;
@@ -77,6 +76,8 @@ export class HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    const idOf = requestIds();
+    this.#requestIdOf = (incoming) => idOf(incoming.headers['x-request-id']);
     this.#direct = new DirectEdge(options, this.#requestIdOf);
     this.#answers = new Answers(options);
     this.#hosts = options.allowedHosts === undefined ? undefined : new HostCheck(options.allowedHosts);
@@ -246,18 +247,6 @@ function hostNotAllowed(host: string | undefined): RepriseError {
     'host_not_allowed',
     `This node takes no requests for the host ${JSON.stringify(host)}; add its name to server.allowedHosts.`,
   );
-}
-
-/** The caller's own request id, or one of ours: a prefix of this process and a count. */
-function requestIds(): (incoming: IncomingMessage) => string {
-  const prefix = randomBytes(6).toString('hex');
-  let count = 0;
-  return (incoming) => {
-    const given = incoming.headers['x-request-id'];
-    if (typeof given === 'string' && REQUEST_ID.test(given)) return given;
-    count += 1;
-    return `${prefix}-${count.toString(36)}`;
-  };
 }
 
 function nothingHere(method: string, reply: FastifyReply): RepriseError {
