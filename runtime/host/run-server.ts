@@ -12,12 +12,17 @@ export interface RunningServer {
   readonly telemetry: HostTelemetry;
   readonly http: HttpAddress;
   readonly grpc: { readonly host: string; readonly port: number };
-  /** Finishes running requests and streams within `limitMs`, then stops everything; a second call waits for the first. */
+  /**
+   * Finishes running requests and streams within `limitMs`, ends those that are left with `draining`, then stops everything;
+   * a second call waits for the first.
+   */
   close(limitMs: number): Promise<void>;
 }
 
 /** A connection may be silent for as long as a model may think, and a little longer. */
 const IDLE_MARGIN_MS = 60_000;
+/** For streams that were cut at the limit to tell their clients so. */
+const CUT_MS = 250;
 
 /** Starts a node and its servers; what was started is stopped again when a later step fails. */
 export async function runServer(config: Config, overrides: AssemblyOverrides = {}): Promise<RunningServer> {
@@ -32,7 +37,9 @@ export async function runServer(config: Config, overrides: AssemblyOverrides = {
     const grpcAddress = await grpc.start();
     let closing: Promise<void> | undefined;
     const close = async (limitMs: number): Promise<void> => {
-      await Promise.all([http.close(limitMs), grpc.close(limitMs)]);
+      const limit = setTimeout(() => assembly.node.cut(), limitMs);
+      await Promise.all([http.close(limitMs + CUT_MS), grpc.close(limitMs + CUT_MS)]);
+      clearTimeout(limit);
       await assembly.node.drain(limitMs);
       await assembly.stop();
       telemetry.flush();

@@ -35,6 +35,8 @@ export interface RepriseNode {
   start(): Promise<void>;
   /** Waits for background stores, bounded by `limitMs`. */
   drain(limitMs: number): Promise<void>;
+  /** Ends the model calls under way, and the streams that they feed, with `draining`. New ones are refused. */
+  cut(): void;
   stop(): Promise<void>;
   /** Sets the gauges; called before each scrape. */
   sample(): void;
@@ -69,6 +71,7 @@ export function createNode(ports: NodePorts, options: NodeOptions): RepriseNode 
     async drain(limitMs) {
       await queue.drain(clock.monotonicMs() + limitMs);
     },
+    cut: () => core.flights.stop(),
     async stop() {
       recorder.stop();
       await core.ledger.stop();
