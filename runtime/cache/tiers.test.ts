@@ -99,6 +99,31 @@ describe('L1 above an in-process grid', () => {
   });
 });
 
+describe('a candidate', () => {
+  it('is unusable when only this reader refuses it, and nothing when it is gone', async () => {
+    const tiers = tiersOver('exact-l1');
+    await tiers.store(answer('one', clock.wallMs() - 1_000), FAR);
+    expect(await tiers.getCandidate('k', { ...TERMS, maxAgeMs: 10 }, FAR)).toBe('unusable');
+    const found = await tiers.getCandidate('k', TERMS, FAR);
+    expect(found === 'unusable' ? undefined : textOf(found?.entry)).toBe('one');
+    expect(await tiers.getCandidate('other', TERMS, FAR)).toBeUndefined();
+    clock.advance(61_000);
+    expect(await tiers.getCandidate('k', TERMS, FAR)).toBeUndefined();
+  });
+
+  it('is read from the grid once', async () => {
+    let reads = 0;
+    const get = grid.get.bind(grid);
+    grid.get = (...args) => {
+      reads += 1;
+      return get(...args);
+    };
+    const tiers = tiersOver('exact-l2');
+    await tiers.getCandidate('absent', TERMS, FAR);
+    expect(reads).toBe(1);
+  });
+});
+
 describe('contents', () => {
   it('tell whether what was absent may be there now', async () => {
     const tiers = tiersOver('exact-l1');

@@ -89,6 +89,26 @@ export class Tiers {
 
   /** L2 with promotion. Fails as the grid does; a value that can't be read is a miss. */
   async load(key: string, terms: ReadTerms, options: CallOptions): Promise<Found | undefined> {
+    return (await this.#read(key, terms, options))?.found;
+  }
+
+  /**
+   * L1, then L2, for a candidate: `unusable` is one that this reader refuses but that may still serve another, neither
+   * expired nor invalidated for good. Fails as the grid does.
+   */
+  async getCandidate(key: string, terms: ReadTerms, options: CallOptions): Promise<Found | 'unusable' | undefined> {
+    const near = this.getNear(key, terms);
+    if (near !== undefined) return near;
+    const read = await this.#read(key, terms, options);
+    if (read === undefined || read.found !== undefined) return read?.found;
+    return this.#mayServe(read.entry) ? 'unusable' : undefined;
+  }
+
+  async #read(
+    key: string,
+    terms: ReadTerms,
+    options: CallOptions,
+  ): Promise<{ readonly entry: Entry; readonly found: Found | undefined } | undefined> {
     const reservation = this.#nearCache?.reserve(key);
     let published = false;
     try {
@@ -100,7 +120,7 @@ export class Tiers {
       if (found !== undefined && reservation !== undefined) {
         published = this.#nearCache!.publish(reservation, entry, stored.value.byteLength + ENTRY_OVERHEAD_BYTES);
       }
-      return found;
+      return { entry, found };
     } finally {
       if (reservation !== undefined && !published) this.#nearCache!.release(reservation);
     }
@@ -132,11 +152,6 @@ export class Tiers {
     } finally {
       for (const load of loads.values()) if (load !== undefined) this.#nearCache!.release(load);
     }
-  }
-
-  /** True when an entry that this reader refused may still serve another one: neither expired nor invalidated for good. */
-  mayServe(entry: Entry): boolean {
-    return this.#clock.wallMs() < entry.expiresAtMs + entry.graceMs && this.#ledger.validity(entry) !== 'invalid';
   }
 
   /** The entry whatever its state, for Explain and invalidation; undefined when absent or unreadable. */
@@ -179,6 +194,10 @@ export class Tiers {
   async remove(key: string, options: CallOptions): Promise<boolean> {
     this.#nearCache?.invalidate(key);
     return this.#grid.remove('entries', key, options);
+  }
+
+  #mayServe(entry: Entry): boolean {
+    return this.#clock.wallMs() < entry.expiresAtMs + entry.graceMs && this.#ledger.validity(entry) !== 'invalid';
   }
 
   async #replaceOlder(

@@ -126,6 +126,13 @@ describe('layers', () => {
     expect(config.upstreams['default']?.apiKey?.reveal()).toBe('k');
   });
 
+  it.each([
+    ['no upstream', ''],
+    ['several and none chosen', 'upstreams: {a: {url: "http://a"}, b: {url: "http://b"}}'],
+  ])('refuse a REPRISE_UPSTREAM_KEY with %s', (_what, file) => {
+    expect(() => load(file, { REPRISE_UPSTREAM_KEY: 'k' })).toThrow('REPRISE_UPSTREAM_URL');
+  });
+
   it('let REPRISE_UPSTREAM_URL move the only upstream and keep its other settings', () => {
     const config = load('upstreams: {main: {url: "http://a", concurrencyMax: 3}}', {
       REPRISE_UPSTREAM_URL: 'http://b',

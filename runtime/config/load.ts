@@ -126,6 +126,13 @@ function addUpstream(settings: Settings, origins: Record<string, Origin>, env: E
 /** Origins of what variables set outside the settings' own shape: credentials and the forced semantic mode. */
 function noteVariables(settings: Settings, origins: Record<string, Origin>, env: Environment): void {
   origins['identity.adminToken'] = settings.identity.adminTokenEnv;
+  const hasKey = variable(env, 'REPRISE_UPSTREAM_KEY') !== undefined;
+  if (hasKey && settings.upstreams[defaultUpstreamOf(settings)] === undefined) {
+    throw new RepriseError(
+      'config_invalid',
+      'REPRISE_UPSTREAM_KEY is the key of the default upstream, but there is none: set REPRISE_UPSTREAM_URL, or defaultUpstream where several are configured.',
+    );
+  }
   for (const [name, { apiKeyEnv }] of Object.entries(settings.upstreams)) {
     const isForced = name === defaultUpstreamOf(settings) && variable(env, 'REPRISE_UPSTREAM_KEY') !== undefined;
     if (isForced || apiKeyEnv !== '')

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_NAMESPACE, DEFAULT_NODE_OPTIONS } from '../node/defaults.ts';
+import { POLICY_NAMES } from '../ports/options.ts';
 import { bytes, choice, count, durationMs, flag, name, text } from './fields.ts';
 import { MODES, domain, domainRule, semantic } from './schema-semantic.ts';
 
@@ -127,7 +128,7 @@ const cache = z.strictObject({
     CACHE.l1,
   ),
   l1BytesMax: bytes('Bound of the near cache.', CACHE.l1BytesMax, { min: 4_096 }),
-  policy: choice('Eviction policy.', ['lru', 'sieve'], CACHE.policy),
+  policy: choice('Eviction policy of the near cache and of the in-process grid.', POLICY_NAMES, CACHE.policy),
   entryBytesMax: bytes('Larger answers are passed on, never stored.', CACHE.entryBytesMax, { min: 1_024 }),
   storeQueueBytesMax: bytes('Bound of the answers that wait to be stored.', CACHE.storeQueueBytesMax, { min: 4_096 }),
   bodyMemoBytesMax: bytes('Bound of the memo of canonical bodies; 0: off.', CACHE.bodyMemoBytesMax),

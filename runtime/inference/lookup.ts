@@ -200,13 +200,11 @@ export class Lookup {
       },
       {
         fetchEntry: async (key) => {
-          const found = await tiers.get(key, { ...prepared.terms, graceAllowed: false }, options);
-          if (found !== undefined && sameScope(found.entry, prepared)) {
-            fetched.set(key, found);
-            return found.entry;
-          }
-          const present = await tiers.peek(key, options);
-          return present !== undefined && tiers.mayServe(present) ? 'unusable' : undefined;
+          const candidate = await tiers.getCandidate(key, { ...prepared.terms, graceAllowed: false }, options);
+          if (candidate === undefined || candidate === 'unusable') return candidate;
+          if (!sameScope(candidate.entry, prepared)) return 'unusable';
+          fetched.set(key, candidate);
+          return candidate.entry;
         },
         isRefused: (storedKey, storedText, askedText) => refused.has(storedKey, storedText, askedText),
       },
