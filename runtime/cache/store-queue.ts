@@ -126,6 +126,8 @@ export class StoreQueue {
     while (this.#first !== undefined && this.#running < this.#options.concurrency) {
       const store = this.#first;
       this.#first = store.next;
+      // Else each store that the collector has promoted would keep all that came after it, up to a full collection.
+      store.next = undefined;
       if (this.#first === undefined) this.#last = undefined;
       if (store.deadlineAtMs > nowMs) this.#begin(store);
       else this.#settle(store, new RepriseError('grid_timeout', 'The store waited past its deadline.'));

@@ -63,6 +63,14 @@ export function signalOf(prepared: Prepared): AbortSignal {
   return prepared.source.signal ?? NEVER;
 }
 
+/** A signal that nobody aborts. All callers without one share it, so it keeps no listeners. */
+function unabortable(): AbortSignal {
+  const { signal } = new AbortController();
+  signal.addEventListener = () => undefined;
+  signal.removeEventListener = () => undefined;
+  return signal;
+}
+
 interface Understood {
   readonly facts: RequestFacts;
   readonly canonical: () => CanonicalRequest;
@@ -81,7 +89,7 @@ interface PrepareInput {
 }
 
 const RULES_KEPT_MAX = 1_024;
-const NEVER = new AbortController().signal;
+const NEVER = unabortable();
 
 export interface PreparerDeps {
   readonly clock: Clock;
