@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
+import { CancelSignal } from '../../runtime/ports/cancel-signal.ts';
 import type { Operation } from '../../runtime/ports/model.ts';
 import { assert, type RepriseError } from '../../runtime/errors.ts';
 import type { CacheControls, CacheStatus, Identity, InferenceRequest, Outcome } from '../../runtime/ports/service.ts';
@@ -132,7 +133,7 @@ export class LiveRequest implements InferenceRequest {
   readonly controls: CacheControls;
   readonly traceparent?: string;
   readonly #response: ServerResponse;
-  #controller: AbortController | undefined;
+  #signal: CancelSignal | undefined;
 
   constructor(
     request: { operation: Operation; body: Uint8Array; identity: Identity; controls: CacheControls },
@@ -149,19 +150,19 @@ export class LiveRequest implements InferenceRequest {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      const controller = new AbortController();
-      this.#controller = controller;
+    if (this.#signal === undefined) {
+      const signal = new CancelSignal();
+      this.#signal = signal;
       const response = this.#response;
       if (response.destroyed) {
-        if (!response.writableFinished) controller.abort();
+        if (!response.writableFinished) signal.cancel();
       } else {
         response.once('close', () => {
-          if (!response.writableFinished) controller.abort();
+          if (!response.writableFinished) signal.cancel();
         });
       }
     }
-    return this.#controller.signal;
+    return this.#signal;
   }
 }
 

@@ -1,3 +1,4 @@
+import { ChurnMap } from '../ports/churn-map.ts';
 import type { CallOptions } from '../ports/call-options.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { Counter, Gauge, Telemetry } from '../ports/telemetry.ts';
@@ -16,7 +17,7 @@ interface ActorType {
   readonly name: string;
   readonly factory: ActorFactory;
   readonly options: ActorTypeOptions;
-  readonly live: Map<string, Activation>;
+  readonly live: ChurnMap<string, Activation>;
   readonly idle: IdleList<Activation>;
   readonly refused: Counter;
   readonly activations: Gauge;
@@ -58,7 +59,7 @@ export class ActorSystem {
       name: type,
       factory: (key) => factory(key) as Actor,
       options,
-      live: new Map(),
+      live: new ChurnMap(),
       idle: new IdleList(),
       refused: this.#telemetry.counter('reprise_mailbox_refused_total', type),
       activations: this.#telemetry.gauge('reprise_activations', type),
@@ -124,7 +125,7 @@ export class ActorSystem {
     for (const kind of this.#types.values()) {
       kind.sweep?.cancel();
       kind.sweep = undefined;
-      for (const activation of kind.live.values()) this.#close(kind, activation);
+      for (const activation of [...kind.live.values()]) this.#close(kind, activation);
     }
   }
 

@@ -1,3 +1,4 @@
+import { CancelSignal } from '../ports/cancel-signal.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { FlightView } from './flight-participant.ts';
 import type { AloneCause, FlightHead, FlightSink, Lead, ParticipantRole } from './flight-types.ts';
@@ -64,7 +65,7 @@ export class FlightRun implements FlightView, FlightSink {
   readonly #clock: Clock;
   readonly #limits: FlightLimits;
   readonly #keeper: FlightKeeper;
-  readonly #controller = new AbortController();
+  readonly #signal = new CancelSignal();
   readonly #participants = new Set<FlightParticipant>();
   #phase: 'waiting' | 'running' | FlightEnd = 'waiting';
   #closed = false;
@@ -128,7 +129,7 @@ export class FlightRun implements FlightView, FlightSink {
   abort(error: Error): void {
     if (this.state !== 'open') return;
     this.#break('aborted', error);
-    this.#controller.abort(error);
+    this.#signal.cancel(error);
   }
 
   begin(head: FlightHead): void {
@@ -176,7 +177,7 @@ export class FlightRun implements FlightView, FlightSink {
 
   async #run(lead: Lead): Promise<void> {
     try {
-      const { settled } = await lead(this, this.#controller.signal);
+      const { settled } = await lead(this, this.#signal);
       this.#complete(settled);
     } catch (error) {
       if (this.#phase === 'running') this.#break('failed', this.#reason(error));

@@ -1,4 +1,5 @@
 import type { ActorSystem } from '../actor/actor-system.ts';
+import { ChurnMap } from '../ports/churn-map.ts';
 import type { CallOptions } from '../ports/call-options.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Counter, Gauge, Telemetry } from '../ports/telemetry.ts';
@@ -80,8 +81,8 @@ export class Flights {
   readonly #keeper: FlightKeeper;
   readonly #recordingsBytesMax: number;
   /** Flights that can be found by their id. */
-  readonly #shared = new Map<string, FlightRun>();
-  readonly #live = new Set<FlightRun>();
+  readonly #shared = new ChurnMap<string, FlightRun>();
+  readonly #live = new ChurnMap<number, FlightRun>();
   readonly #liveGauge: Gauge;
   readonly #followers: Counter;
   readonly #ends = new Map<string, Counter>();
@@ -161,7 +162,7 @@ export class Flights {
   /** Refuses new joins and ends every flight with `draining`. */
   stop(): void {
     this.#stopped = true;
-    for (const flight of this.#live) flight.abort(new RepriseError('draining', 'The node is stopping.'));
+    for (const flight of [...this.#live.values()]) flight.abort(new RepriseError('draining', 'The node is stopping.'));
   }
 
   async #lead(input: FlightJoin): Promise<Participant> {
@@ -189,7 +190,7 @@ export class Flights {
   #open(id: string, shared: boolean): FlightRun {
     this.#made += 1;
     const flight = new FlightRun(this.#keeper, this.#clock, this.#limits, { id, number: this.#made, shared });
-    this.#live.add(flight);
+    this.#live.set(flight.number, flight);
     if (shared) this.#sharedLive += 1;
     this.#liveGauge.set(this.#live.size);
     return flight;
@@ -241,7 +242,7 @@ export class Flights {
   }
 
   #landed(flight: FlightRun): void {
-    const landed = this.#live.delete(flight);
+    const landed = this.#live.delete(flight.number);
     assert(landed, 'a flight landed twice');
     if (flight.shared) this.#sharedLive -= 1;
     this.#liveGauge.set(this.#live.size);

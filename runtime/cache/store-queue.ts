@@ -2,6 +2,7 @@ import type { CallOptions } from '../ports/call-options.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { Counter, Gauge, Telemetry } from '../ports/telemetry.ts';
 import { RepriseError, assert, toRepriseError } from '../errors.ts';
+import { CancelSignal } from '../ports/cancel-signal.ts';
 
 /** What became of an offered store: `dropped` when the queue was full, `failed` when it threw or ran past its deadline. */
 export type StoreResult = 'stored' | 'dropped' | 'failed';
@@ -162,7 +163,7 @@ export class StoreQueue {
 /** A store's deadline and signal; the signal is made when it is first read, since most stores are over before. */
 class StoreTerms implements CallOptions {
   readonly deadlineAtMs: number;
-  #controller: AbortController | undefined = undefined;
+  #signal: CancelSignal | undefined = undefined;
   #reason: RepriseError | undefined = undefined;
 
   constructor(deadlineAtMs: number) {
@@ -170,16 +171,16 @@ class StoreTerms implements CallOptions {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    if (this.#signal === undefined) {
+      this.#signal = new CancelSignal();
+      if (this.#reason !== undefined) this.#signal.cancel(this.#reason);
     }
-    return this.#controller.signal;
+    return this.#signal;
   }
 
   end(reason: RepriseError): void {
     this.#reason = reason;
-    this.#controller?.abort(reason);
+    this.#signal?.cancel(reason);
   }
 }
 

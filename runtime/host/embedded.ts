@@ -1,6 +1,7 @@
 import { loadConfig, type SettingsInput } from '../config/index.ts';
 import { RepriseError } from '../errors.ts';
 import { FunctionModel, type ModelFunction } from '../models/function-model.ts';
+import { NEVER_CANCELLED } from '../ports/cancel-signal.ts';
 import type { Operation } from '../ports/model.ts';
 import type {
   CacheControls,
@@ -66,7 +67,6 @@ export interface Reprise {
 
 const FUNCTION_UPSTREAM = 'function';
 const DRAIN_MS = 10_000;
-const NEVER = new AbortController().signal;
 
 /** Starts a node in this process. Errors: `config_invalid`. */
 export async function createReprise(options: RepriseOptions = {}): Promise<Reprise> {
@@ -88,7 +88,7 @@ export async function createReprise(options: RepriseOptions = {}): Promise<Repri
       body: new TextEncoder().encode(JSON.stringify(request)),
       identity,
       controls,
-      signal: signal ?? NEVER,
+      signal: signal ?? NEVER_CANCELLED,
       ...(model === undefined
         ? {}
         : { model: new FunctionModel({ clock }, model, { name: FUNCTION_UPSTREAM, models: [] }) }),

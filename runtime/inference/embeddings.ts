@@ -6,6 +6,7 @@ import { canonicalJson } from '../cache/json.ts';
 import type { Ledger } from '../cache/ledger.ts';
 import type { Found, Tiers } from '../cache/tiers.ts';
 import type { CallOptions } from '../ports/call-options.ts';
+import { NEVER_CANCELLED } from '../ports/cancel-signal.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Hash } from '../ports/hash.ts';
 import type { CacheStatus, HitDetail, InferenceReply } from '../ports/service.ts';
@@ -185,7 +186,7 @@ export class Embeddings {
     this.#deps.background('refresh', async () => {
       await this.#flights.fetch([...byFlight.keys()], {
         alone: false,
-        signal: new AbortController().signal,
+        signal: NEVER_CANCELLED,
         lead: (ids, signal) =>
           this.#call(
             prepared,

@@ -1,3 +1,4 @@
+import { CancelSignal } from '../ports/cancel-signal.ts';
 import { RepriseError } from '../errors.ts';
 
 /** An item's value, and whether this caller's own call brought it. */
@@ -19,7 +20,7 @@ export interface FetchTerms<V> {
 }
 
 interface Call<V> {
-  readonly abort: AbortController;
+  readonly signal: CancelSignal;
   readonly values: Promise<ReadonlyMap<string, V>>;
   participants: number;
 }
@@ -61,15 +62,15 @@ export class ItemFlights<V> {
   }
 
   #start(ids: readonly string[], terms: FetchTerms<V>): Call<V> {
-    const abort = new AbortController();
-    const answered = terms.lead(ids, abort.signal);
+    const signal = new CancelSignal();
+    const answered = terms.lead(ids, signal);
     const values = answered.then(({ values: list }) => new Map(ids.map((id, index) => [id, list[index]!])));
-    const call: Call<V> = { abort, values, participants: 0 };
+    const call: Call<V> = { signal, values, participants: 0 };
     if (!terms.alone) for (const id of ids) this.#calls.set(id, call);
     const forget = (): void => {
       for (const id of ids) if (this.#calls.get(id) === call) this.#calls.delete(id);
     };
-    abort.signal.addEventListener('abort', forget);
+    signal.addEventListener('abort', forget);
     answered.then(({ settled }) => settled).then(forget, forget);
     return call;
   }
@@ -84,7 +85,7 @@ export class ItemFlights<V> {
         left = true;
         signal.removeEventListener('abort', onAbort);
         call.participants -= 1;
-        if (call.participants === 0 && !ended) call.abort.abort();
+        if (call.participants === 0 && !ended) call.signal.cancel();
       };
       const onAbort = (): void => {
         leave();

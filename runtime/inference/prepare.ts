@@ -10,6 +10,7 @@ import { compileBlankRules } from '../cache/canonical-rules.ts';
 import type { Ledger } from '../cache/ledger.ts';
 import type { RememberedRequest, RequestMemo } from '../cache/request-memo.ts';
 import type { ReadTerms } from '../cache/tiers.ts';
+import { NEVER_CANCELLED } from '../ports/cancel-signal.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Hash } from '../ports/hash.ts';
 import type { LedgerPosition } from '../ports/ledger.ts';
@@ -60,15 +61,7 @@ export interface Prepared {
 
 /** The request's signal; one that is never aborted where it has none. */
 export function signalOf(prepared: Prepared): AbortSignal {
-  return prepared.source.signal ?? NEVER;
-}
-
-/** A signal that nobody aborts. All callers without one share it, so it keeps no listeners. */
-function unabortable(): AbortSignal {
-  const { signal } = new AbortController();
-  signal.addEventListener = () => undefined;
-  signal.removeEventListener = () => undefined;
-  return signal;
+  return prepared.source.signal ?? NEVER_CANCELLED;
 }
 
 interface Understood {
@@ -89,7 +82,6 @@ interface PrepareInput {
 }
 
 const RULES_KEPT_MAX = 1_024;
-const NEVER = unabortable();
 
 export interface PreparerDeps {
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import type { InferRequest } from '../../proto/gen/reprise/v1/inference_cache.ts';
 import { RepriseError } from '../errors.ts';
+import { CancelSignal } from '../ports/cancel-signal.ts';
 import type { Operation } from '../ports/model.ts';
 import type { CacheControls, Identity, InferenceRequest } from '../ports/service.ts';
 import { bodyOf, controlsOf, operationOf } from './grpc-messages.ts';
@@ -37,7 +38,7 @@ export class GrpcRequest implements InferenceRequest {
   readonly controls: CacheControls;
   readonly traceparent?: string;
   readonly #call: UnaryCall | StreamCall;
-  #controller: AbortController | undefined;
+  #signal: CancelSignal | undefined;
 
   constructor(message: InferRequest, identity: Identity, call: UnaryCall | StreamCall) {
     this.operation = operationOf(message.operation);
@@ -50,12 +51,12 @@ export class GrpcRequest implements InferenceRequest {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      const controller = new AbortController();
-      this.#controller = controller;
-      if (this.#call.cancelled) controller.abort();
-      else this.#call.once('cancelled', () => controller.abort());
+    if (this.#signal === undefined) {
+      const signal = new CancelSignal();
+      this.#signal = signal;
+      if (this.#call.cancelled) signal.cancel();
+      else this.#call.once('cancelled', () => signal.cancel());
     }
-    return this.#controller.signal;
+    return this.#signal;
   }
 }
