@@ -78,6 +78,8 @@ for (const size of values.size.split(',').map(Number)) {
   for (const [name, all] of times) {
     const time = median(all);
     const perSecond = Math.round((requests / time) * 1e6).toLocaleString('en-US');
-    console.log(`| ${size} | ${name} | ${perSecond} | ${(loopTime / time).toFixed(2)} | ${(lruTime / time).toFixed(2)} |`);
+    console.log(
+      `| ${size} | ${name} | ${perSecond} | ${(loopTime / time).toFixed(2)} | ${(lruTime / time).toFixed(2)} |`,
+    );
   }
 }

@@ -9,6 +9,8 @@ export interface ChartSeries {
   readonly points: readonly (readonly [x: number, y: number])[];
   /** Drawn as single points; absent: as a line. */
   readonly dots?: boolean;
+  /** Drawn dashed and in black: a bound that the other lines can't pass. */
+  readonly isBound?: boolean;
 }
 
 /** One part of a page, in the order of reading. */
@@ -120,7 +122,7 @@ p { white-space: pre-line; }
 /** Runs in the page: one uPlot for each chart, over the joined x values of its series. */
 const DRAW = `
 const COLOURS = ['#0b6e99', '#c2410c', '#4d7c0f', '#7e22ce', '#525252', '#be123c', '#0d9488', '#a16207', '#1d4ed8', '#db2777',
-  '#65a30d', '#9a3412', '#38bdf8', '#111111', '#a78bfa', '#f59e0b'];
+  '#65a30d', '#9a3412', '#38bdf8', '#57534e', '#a78bfa', '#f59e0b'];
 charts.forEach(({ xLabel, yLabel, series, xMax }, index) => {
   const data = uPlot.join(series.map(({ points }) => [points.map((p) => p[0]), points.map((p) => p[1])]));
   const target = document.getElementById('chart-' + index);
@@ -131,13 +133,14 @@ charts.forEach(({ xLabel, yLabel, series, xMax }, index) => {
     axes: [{ label: xLabel }, { label: yLabel }],
     series: [
       { label: xLabel },
-      ...series.map(({ name, dots }, at) => ({
+      ...series.map(({ name, dots, isBound }, at) => ({
         label: name,
-        stroke: COLOURS[at % COLOURS.length],
+        stroke: isBound ? '#111111' : COLOURS[at % COLOURS.length],
+        dash: isBound ? [8, 5] : undefined,
         width: dots ? 0 : 2,
         spanGaps: true,
         paths: dots ? () => null : undefined,
-        points: { show: dots === true, size: 11, fill: COLOURS[at % COLOURS.length] },
+        points: { show: dots === true, size: 11, fill: isBound ? '#111111' : COLOURS[at % COLOURS.length] },
       })),
     ],
     hooks: { setSelect: [(u) => { u.zoomed = true; }] },

@@ -1,7 +1,7 @@
 import type { IntentText } from '../pairs/known-data.ts';
 import { OUT_OF_SCOPE } from '../pairs/known-data.ts';
 import { similarityOf } from '../embedding/text-embedder.ts';
-import { seededRandom } from '../statistics/random.ts';
+import { seededRandom, shuffled } from '../statistics/random.ts';
 import type { TextPair } from './sources.ts';
 
 /** A pair made from a data set, with how much it counts. */
@@ -25,6 +25,8 @@ const ANCHORS_MAX = 1_500;
 const NEAREST_WEIGHT = 0.3;
 const SAME_WEIGHT = 0.15;
 const OTHER_WEIGHT = 0.42;
+/** Sentences of one documentation are less like requests than pairs that were written as such. */
+const PARAPHRASE_WEIGHT = 0.5;
 const PARAPHRASE_OTHER_SHARE = 0.6;
 /** Nearer texts that nobody paired are paraphrases of each other more often than not. */
 const PARAPHRASE_OTHER_MAX = 0.75;
@@ -37,7 +39,8 @@ export function intentPairs(texts: readonly IntentText[], vectorOf: VectorOf, se
   const random = seededRandom(seed);
   const made = new PairSet();
   const vectors = texts.map(({ text }) => vectorOf(text));
-  for (const [index, { text, intent }] of texts.slice(0, ANCHORS_MAX).entries()) {
+  for (const index of anchorsOf(texts.length, seed)) {
+    const { text, intent } = texts[index]!;
     const alike = (other: number): boolean => intent !== OUT_OF_SCOPE && texts[other]?.intent === intent;
     const same = nearest(vectors, index, SAME_SIMILARITY_MIN, alike);
     const others = nearest(vectors, index, OTHER_SIMILARITY_MIN, (other) => !alike(other));
@@ -53,6 +56,14 @@ export function intentPairs(texts: readonly IntentText[], vectorOf: VectorOf, se
   return made.pairs;
 }
 
+/** Places of so many texts, drawn by the seed, in order: files often list one intent after the other. */
+function anchorsOf(texts: number, seed: number): readonly number[] {
+  const places = Array.from({ length: texts }, (_, place) => place);
+  return shuffled(places, seededRandom(seed))
+    .slice(0, ANCHORS_MAX)
+    .sort((a, b) => a - b);
+}
+
 /** The paraphrases themselves, and near pairs of texts that aren't paraphrases of each other. */
 export function paraphrasePairs(pairs: readonly TextPair[], vectorOf: VectorOf, seed: number): readonly MadePair[] {
   const random = seededRandom(seed);
@@ -64,7 +75,7 @@ export function paraphrasePairs(pairs: readonly TextPair[], vectorOf: VectorOf, 
   for (const pair of pairs) {
     mate(pair.a, pair.b);
     mate(pair.b, pair.a);
-    made.add({ ...pair, weight: 1 });
+    made.add({ ...pair, weight: PARAPHRASE_WEIGHT });
   }
   const texts = [...mates.keys()];
   const vectors = texts.map(vectorOf);
@@ -74,7 +85,7 @@ export function paraphrasePairs(pairs: readonly TextPair[], vectorOf: VectorOf, 
     const chosen = near[Math.floor(random() * 5)];
     const kept = random() < PARAPHRASE_OTHER_SHARE;
     if (chosen === undefined || !kept) continue;
-    made.add({ a: text, b: texts[chosen.index] ?? '', same: false, category: 'near', weight: 1 });
+    made.add({ a: text, b: texts[chosen.index] ?? '', same: false, category: 'near', weight: PARAPHRASE_WEIGHT });
   }
   return made.pairs;
 }

@@ -35,7 +35,10 @@ const FILES_MAX = 1_000;
 const HEAD_BYTES = 4_096;
 /** Intent sets are large; so many texts of each give enough pairs, and the rest would only cost time. */
 const INTENT_TEXTS_MAX = 4_000;
+/** A row of a pair file counts this much, and more in a small file: else one large collection decides what a difference is. */
 const PAIR_FILE_WEIGHT = 2;
+const SMALL_FILE_FACTOR_MAX = 2;
+const SMALL_FILE_PAIRS = 1_000;
 
 /**
  * All training data below some folders, in the order of names: pair files (TSV, CSV or JSONL with `a`, `b`, `same`), and known sets by
@@ -95,7 +98,11 @@ async function readSource(path: string, name: string, seed: number): Promise<Sou
   for (const { a, b, same, category } of pairs) {
     if (same !== null) labelled.push(textPair(a, b, same, category ?? 'uncategorised'));
   }
-  return { kind: 'pairs', name, pairs: labelled, weight: PAIR_FILE_WEIGHT };
+  return { kind: 'pairs', name, pairs: labelled, weight: weightOf(labelled.length) };
+}
+
+function weightOf(pairs: number): number {
+  return PAIR_FILE_WEIGHT * Math.min(SMALL_FILE_FACTOR_MAX, Math.max(1, SMALL_FILE_PAIRS / Math.max(1, pairs)));
 }
 
 function textPair(a: string, b: string, same: boolean, category: string): TextPair {

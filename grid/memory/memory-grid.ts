@@ -15,7 +15,8 @@ import type {
   Versioned,
 } from '../../runtime/ports/grid.ts';
 import type { PolicyFactory } from '../../runtime/policy/eviction-policy.ts';
-import { makePolicy, type PolicyName } from '../../runtime/policy/policies.ts';
+import { makePolicy } from '../../runtime/policy/policies.ts';
+import type { PolicyName } from '../../runtime/ports/options.ts';
 import { MemoryMap, type MemoryMapStats } from './memory-map.ts';
 
 export interface MemoryGridOptions {

@@ -1,6 +1,7 @@
 import { assert } from '../../runtime/errors.ts';
 import type { EvictionPolicy, PolicyFactory, Resident } from '../../runtime/policy/eviction-policy.ts';
-import { makePolicy, type PolicyName } from '../../runtime/policy/policies.ts';
+import { makePolicy } from '../../runtime/policy/policies.ts';
+import type { PolicyName } from '../../runtime/ports/options.ts';
 
 /** What an item costs beside its value and key: map slot, handle, item, headers of key and value; bytes. */
 export const NEAR_CACHE_ITEM_OVERHEAD_BYTES = 448;
@@ -22,26 +23,33 @@ export interface Reservation {
   readonly key: string;
 }
 
-/** The loads of one key that began since the key last changed. */
-interface PendingLoads {
-  count: number;
-  /** False from the key's next change on. */
-  current: boolean;
+/** What is known of a key: its value, loads of it under way, or both. */
+class Place {
+  value: unknown = undefined;
+  /** Absent: there is no value. */
+  resident: Resident | undefined = undefined;
+  /** The first of the loads that began since the key last changed. */
+  first: PendingReservation | undefined = undefined;
 }
 
+/** A reservation; the first one of a key since it last changed counts them all, and is in the order of lapsing. */
 class PendingReservation implements Reservation {
   readonly key: string;
-  loads: PendingLoads | undefined;
+  readonly place: Place;
+  /** The first one of its key; undefined: it ended. */
+  first: PendingReservation | undefined;
+  /** Of a first one: loads of the key under way. */
+  count = 0;
+  /** Of a first one: false from the key's next change on. */
+  isCurrent = true;
+  older: PendingReservation | undefined = undefined;
+  newer: PendingReservation | undefined = undefined;
 
-  constructor(key: string, loads: PendingLoads) {
+  constructor(key: string, place: Place) {
     this.key = key;
-    this.loads = loads;
+    this.place = place;
+    this.first = place.first ?? this;
   }
-}
-
-interface Item<V> {
-  value: V;
-  readonly resident: Resident;
 }
 
 /**
@@ -53,12 +61,14 @@ interface Item<V> {
  * 3. Reservations are bounded. One that is never released lapses in its turn, so forgotten ones don't add up.
  */
 export class NearCache<V> {
-  readonly #items = new Map<string, Item<V>>();
-  readonly #pending = new Map<string, PendingLoads>();
+  /** Keys with a value or loads under way. A resident has its place as value. */
+  readonly #places = new Map<string, Place>();
   readonly #policy: EvictionPolicy;
   readonly #reservationsMax: number;
   readonly #onEvict: ((key: string) => void) | undefined;
   #reservations = 0;
+  #oldest: PendingReservation | undefined = undefined;
+  #newest: PendingReservation | undefined = undefined;
   #evictions = 0;
 
   constructor(options: NearCacheOptions) {
@@ -74,7 +84,7 @@ export class NearCache<V> {
   }
 
   get size(): number {
-    return this.#items.size;
+    return this.#policy.size;
   }
 
   /** Items that the policy turned out since the start. */
@@ -88,26 +98,28 @@ export class NearCache<V> {
   }
 
   get(key: string): V | undefined {
-    const item = this.#items.get(key);
-    if (item === undefined) {
+    const place = this.#places.get(key);
+    if (place?.resident === undefined) {
       this.#policy.miss(key);
       return undefined;
     }
-    this.#policy.touch(item.resident);
-    return item.value;
+    this.#policy.touch(place.resident);
+    return place.value as V;
   }
 
   /** To be called before the load's first read; ends with `publish` or `release`. */
   reserve(key: string): Reservation {
     if (this.#reservations >= this.#reservationsMax) this.#lapseOldest();
-    let loads = this.#pending.get(key);
-    if (loads === undefined) {
-      loads = { count: 0, current: true };
-      this.#pending.set(key, loads);
+    let place = this.#places.get(key);
+    if (place === undefined) {
+      place = new Place();
+      this.#places.set(key, place);
     }
-    loads.count += 1;
+    const reservation = new PendingReservation(key, place);
+    if (place.first === undefined) this.#begin(reservation);
+    (place.first as PendingReservation).count += 1;
     this.#reservations += 1;
-    return new PendingReservation(key, loads);
+    return reservation;
   }
 
   /**
@@ -116,70 +128,111 @@ export class NearCache<V> {
    */
   publish(reservation: Reservation, value: V, bytes: number): boolean {
     const pending = reservation as PendingReservation;
-    const current = pending.loads?.current === true;
-    this.release(reservation);
-    if (!current) return false;
-    const { key } = pending;
-    this.#retire(key);
-    return this.#put(key, value, bytes + 2 * key.length + NEAR_CACHE_ITEM_OVERHEAD_BYTES);
+    const { key, first } = pending;
+    if (first?.isCurrent !== true) {
+      pending.first = undefined;
+      return false;
+    }
+    // The key changes: this ends all loads of it that are under way.
+    this.#end(first);
+    pending.first = undefined;
+    return this.#put(pending, value, bytes + 2 * key.length + NEAR_CACHE_ITEM_OVERHEAD_BYTES);
   }
 
   /** Ends a reservation whose load gave nothing; idempotent. */
   release(reservation: Reservation): void {
     const pending = reservation as PendingReservation;
-    const { loads } = pending;
-    if (loads === undefined) return;
-    pending.loads = undefined;
-    if (!loads.current) return;
-    loads.count -= 1;
+    const { first } = pending;
+    if (first === undefined) return;
+    pending.first = undefined;
+    if (!first.isCurrent) return;
+    first.count -= 1;
     this.#reservations -= 1;
-    if (loads.count === 0) this.#pending.delete(pending.key);
+    if (first.count === 0) {
+      this.#end(first);
+      this.#dropEmpty(first);
+    }
   }
 
   /** Drops the key and makes loads of it that are under way worthless. True when it was there. */
   invalidate(key: string): boolean {
-    this.#retire(key);
-    const item = this.#items.get(key);
-    if (item === undefined) return false;
-    this.#items.delete(key);
-    this.#policy.remove(item.resident);
+    const place = this.#places.get(key);
+    if (place === undefined) return false;
+    if (place.first !== undefined) this.#end(place.first);
+    this.#places.delete(key);
+    const { resident } = place;
+    if (resident === undefined) return false;
+    this.#policy.remove(resident);
+    vacate(resident);
     return true;
   }
 
   /** Drops everything and makes every load under way worthless. */
   clear(): void {
-    for (const loads of this.#pending.values()) loads.current = false;
-    this.#pending.clear();
-    this.#reservations = 0;
-    this.#items.clear();
+    while (this.#oldest !== undefined) this.#end(this.#oldest);
+    this.#places.clear();
     this.#policy.clear();
   }
 
-  #put(key: string, value: V, charge: number): boolean {
-    const item = this.#items.get(key);
+  #put({ key, place }: PendingReservation, value: V, charge: number): boolean {
+    const before = place.resident;
     const { resident, victims } =
-      item === undefined ? this.#policy.insert(key, charge) : this.#policy.update(item.resident, charge);
-    for (const victim of victims) this.#items.delete(victim.key);
-    if (resident === undefined) this.#items.delete(key);
-    else if (item !== undefined && item.resident === resident) item.value = value;
-    else this.#items.set(key, { value, resident });
+      before === undefined ? this.#policy.insert(key, charge) : this.#policy.update(before, charge);
+    for (const victim of victims) {
+      if (vacate(victim).first === undefined) this.#places.delete(victim.key);
+    }
+    if (before !== undefined && before !== resident) vacate(before);
+    if (resident === undefined) {
+      this.#places.delete(key);
+    } else {
+      place.value = value;
+      place.resident = resident;
+      resident.value = place;
+    }
     this.#evictions += victims.length;
     if (this.#onEvict !== undefined) for (const victim of victims) this.#onEvict(victim.key);
     return resident !== undefined;
   }
 
-  /** The key changes: no load of it that began before may publish. */
-  #retire(key: string): void {
-    const loads = this.#pending.get(key);
-    if (loads === undefined) return;
-    loads.current = false;
-    this.#pending.delete(key);
-    this.#reservations -= loads.count;
+  #begin(first: PendingReservation): void {
+    first.place.first = first;
+    first.older = this.#newest;
+    if (this.#newest === undefined) this.#oldest = first;
+    else this.#newest.newer = first;
+    this.#newest = first;
+  }
+
+  /** No load that `first` counts may publish any more. */
+  #end(first: PendingReservation): void {
+    const { older, newer } = first;
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    first.older = undefined;
+    first.newer = undefined;
+    first.isCurrent = false;
+    first.place.first = undefined;
+    this.#reservations -= first.count;
+  }
+
+  #dropEmpty({ key, place }: PendingReservation): void {
+    if (place.resident === undefined) this.#places.delete(key);
   }
 
   #lapseOldest(): void {
-    const oldest = this.#pending.keys().next();
-    assert(oldest.done !== true, 'counted reservations are pending');
-    this.#retire(oldest.value);
+    const oldest = this.#oldest;
+    assert(oldest !== undefined, 'counted reservations are pending');
+    this.#end(oldest);
+    this.#dropEmpty(oldest);
   }
+}
+
+/** Takes the value from the place of what is no longer resident. */
+function vacate(resident: Resident): Place {
+  const place = resident.value as Place;
+  resident.value = undefined;
+  place.resident = undefined;
+  place.value = undefined;
+  return place;
 }

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasCode } from '../errors.ts';
 import { DEFAULT_GUARDS, DEFAULT_NODE_OPTIONS } from '../node/defaults.ts';
+import { POLICY_NAMES } from '../ports/options.ts';
 import { GUARD_NAMES } from '../semantic/guards/guards.ts';
 import { ROOT } from '../../scripts/lib/setup.mjs';
 import { describeConfig, loadConfig, type Config, type SettingsInput } from './index.ts';
@@ -64,6 +65,12 @@ describe('defaults', () => {
     expect(node.namespaces['a']).toMatchObject({ ttlMs: 3_600_000, graceMs: 0, domain: 'default' });
     expect(node.namespaces['b']).toMatchObject({ ttlMs: 86_400_000 });
     expect(node.domains['strict']).toMatchObject({ similarityMin: 0.95, guards: [...DEFAULT_GUARDS] });
+  });
+});
+
+describe('the eviction policy', () => {
+  it.each(POLICY_NAMES)('may be %s', (policy) => {
+    expect(load(`cache: {policy: ${policy}}`).node.cache.policy).toBe(policy);
   });
 });
 
@@ -175,7 +182,7 @@ describe('refusals', () => {
   });
 
   it('list several faults at once', () => {
-    expect(refusal('cache: {policy: fifo}\nserver: {httpPort: x}')).toMatch(/^2 settings are wrong:\n- .*\n- /);
+    expect(refusal('cache: {policy: mru}\nserver: {httpPort: x}')).toMatch(/^2 settings are wrong:\n- .*\n- /);
   });
 
   it.each([

@@ -25,7 +25,7 @@ export const DEFAULT_NODE_OPTIONS: NodeOptions = {
   cache: {
     l1: 'auto',
     l1BytesMax: 256 * MIB,
-    policy: 'sieve',
+    policy: 'lru',
     entryBytesMax: 4 * MIB,
     storeQueueBytesMax: 64 * MIB,
     bodyMemoBytesMax: 32 * MIB,

@@ -1,20 +1,17 @@
 import { assert } from '../errors.ts';
 import type { Admission, EvictionPolicy, Resident } from './eviction-policy.ts';
-import { type ExpertFactory, Ghosts } from './ghosts.ts';
+import { Ghosts, LIRS_HIT, LRU_HIT, NO_PLACE, S3_FIFO_HIT, UNSEEN } from './ghosts.ts';
+import { handOver, type HandedOver } from './handover.ts';
 import type { PolicyKey } from './key-hash.ts';
-import { Lirs } from './lirs.ts';
-import { Lru } from './lru.ts';
-import type { KeyIndex, PolicyNode } from './node-list.ts';
-import type { NodePolicy } from './node-policy.ts';
-import { S3Fifo } from './s3-fifo.ts';
+import { assertBytes, NO_VICTIMS, REFUSED } from './node-policy.ts';
+import { SlotLirs } from './slots/slot-lirs.ts';
+import { SlotLru } from './slots/slot-lru.ts';
+import { GONE, type SlotOwner, type SlotPolicy, UNKNOWN } from './slots/slot-policy.ts';
+import { SlotS3Fifo } from './slots/slot-s3-fifo.ts';
+import { SlotTable } from './slots/slot-table.ts';
 
 const LIRS_OPTIONS = { goneBytesRatio: 1.5 };
 
-const EXPERTS: readonly ExpertFactory[] = [
-  <K>(bytesMax: number): NodePolicy<K> => new Lru<K>(bytesMax),
-  <K>(bytesMax: number, history?: KeyIndex<K>): NodePolicy<K> => new Lirs<K>(bytesMax, history, LIRS_OPTIONS),
-  <K>(bytesMax: number, history?: KeyIndex<K>): NodePolicy<K> => new S3Fifo<K>(bytesMax, history),
-];
 const EXPERT_NAMES = ['lru', 'lirs', 's3-fifo'] as const;
 const LRU = 0;
 const LIRS = 1;
@@ -45,7 +42,26 @@ const LED_SHARE = 0.35;
 const SHARE_STEP = 0.02;
 const WEIGHT_MAX = 1e100;
 
-const KNOWN = { isKnown: true };
+/** A resident, and the handle that the owner keeps. */
+class AdaptiveNode<K> implements Resident<K>, HandedOver {
+  readonly key: K;
+  bytes: number;
+  value: unknown = undefined;
+  readonly slot: number;
+  /** Where the ghosts know the key. */
+  place: number;
+  isResident = true;
+  usedAt: number;
+  reuse = 0;
+
+  constructor(key: K, bytes: number, at: { readonly slot: number; readonly place: number; readonly usedAt: number }) {
+    this.key = key;
+    this.bytes = bytes;
+    this.slot = at.slot;
+    this.place = at.place;
+    this.usedAt = at.usedAt;
+  }
+}
 
 /**
  * Chooses among LRU, LIRS and S3-FIFO by what their ghosts would have hit lately.
@@ -59,35 +75,43 @@ const KNOWN = { isKnown: true };
  * It begins with LIRS. The first pass of a loop and that of a zigzag look the same, so when the first pass grows long,
  * or while LRU leads, LIRS gives a larger share to what is recent: a step towards LRU that forgets less than a change.
  */
-export class Adaptive<K extends PolicyKey = string> implements EvictionPolicy<K> {
+export class Adaptive<K extends PolicyKey = string> implements EvictionPolicy<K>, SlotOwner {
   readonly bytesMax: number;
+  /** Slots of all that is known: to the rules in force, and to the ghosts as long as these see every key. */
+  readonly #table = new SlotTable<K>();
+  /** Residents by slot. */
+  readonly #nodes: (AdaptiveNode<K> | undefined)[] = [];
   readonly #ghosts: Ghosts<K>;
   /** Faded hits of the ghosts, in units of `#weight`. */
-  readonly #scores = new Float64Array(EXPERTS.length);
+  readonly #scores = new Float64Array(EXPERT_NAMES.length);
   /** Faded hits of the cache itself, until the first choice. */
   #ownScore = 0;
   /** What the next hit counts: a weight that rises fades the earlier ones. */
   #weight = 1;
-  #policy: NodePolicy<K>;
+  #rules: SlotPolicy;
   #inForce = NONE;
   #recentShare = RECENT_SHARE;
   #evictedBytes = 0;
   #accesses = 0;
   #changes = 0;
-  #isSeen = false;
+  /** The slot that is on its way in or out: it isn't dropped meanwhile. */
+  #held = NO_PLACE;
 
   constructor(bytesMax: number) {
     this.bytesMax = bytesMax;
-    this.#ghosts = new Ghosts<K>(bytesMax, EXPERTS, GHOST_ENTRIES_MAX);
-    this.#policy = new Lirs<K>(bytesMax, undefined, LIRS_OPTIONS);
+    this.#ghosts = new Ghosts<K>(bytesMax, this, this.#table, {
+      entriesMax: GHOST_ENTRIES_MAX,
+      lirs: LIRS_OPTIONS,
+    });
+    this.#rules = this.#make(LIRS);
   }
 
   get bytes(): number {
-    return this.#policy.bytes;
+    return this.#rules.bytes;
   }
 
   get size(): number {
-    return this.#policy.size;
+    return this.#rules.size;
   }
 
   /** The name of the policy in force; undefined until one is chosen. */
@@ -101,10 +125,9 @@ export class Adaptive<K extends PolicyKey = string> implements EvictionPolicy<K>
   }
 
   touch(resident: Resident<K>): void {
-    const node = resident as PolicyNode<K>;
-    this.#use(node);
-    this.#learn(node.key, node.bytes, 1);
-    this.#policy.touch(node);
+    const node = resident as AdaptiveNode<K>;
+    this.#use(node, node.bytes);
+    this.#rules.hit(node.slot);
   }
 
   miss(_key: K): void {
@@ -112,67 +135,139 @@ export class Adaptive<K extends PolicyKey = string> implements EvictionPolicy<K>
   }
 
   insert(key: K, bytes: number): Admission<K> {
-    if (bytes <= this.bytesMax) this.#learn(key, bytes, 0);
-    const isKnown = this.#isSeen && this.#ghosts.hits[this.#inForce] === 1;
-    const admission = this.#policy.insert(key, bytes, isKnown ? KNOWN : undefined);
-    if (admission.resident !== undefined) this.#use(admission.resident as PolicyNode<K>);
-    if (this.#inForce === NONE && admission.victims.length > 0) {
-      for (const victim of admission.victims) this.#evictedBytes += victim.bytes;
+    assertBytes(bytes);
+    if (bytes > this.bytesMax) return REFUSED;
+    const found = this.#table.find(key);
+    const slot = found === NO_PLACE ? this.#add(key) : found;
+    this.#held = slot;
+    const place = this.#learn(key, bytes, this.#ghosts.isShared ? slot : NO_PLACE, 0);
+    const rules = this.#rules;
+    let isKnown = place !== UNSEEN && this.#inForce !== NONE && ((this.#ghosts.hits >> this.#inForce) & 1) === 1;
+    if (rules.stateOf(slot) === GONE) {
+      rules.recall(slot);
+      isKnown = true;
+    }
+    const victims = rules.bytes + bytes <= this.bytesMax ? NO_VICTIMS : this.#makeRoom(bytes, slot);
+    rules.admit(slot, bytes, isKnown);
+    this.#held = NO_PLACE;
+    this.#accesses += 1;
+    const node = new AdaptiveNode(key, bytes, { slot, place, usedAt: this.#accesses });
+    this.#nodes[slot] = node;
+    if (this.#inForce === NONE && victims.length > 0) {
+      for (const victim of victims) this.#evictedBytes += victim.bytes;
       this.#shareRecent();
     }
-    return admission;
+    return { resident: node, victims };
   }
 
   update(resident: Resident<K>, bytes: number): Admission<K> {
-    const node = resident as PolicyNode<K>;
-    if (bytes <= this.bytesMax) {
-      this.#use(node);
-      this.#learn(node.key, bytes, 1);
-    } else {
-      this.#ghosts.forget(node.key);
+    assertBytes(bytes);
+    const node = resident as AdaptiveNode<K>;
+    assert(node.isResident, 'only a resident is updated');
+    if (bytes > this.bytesMax) {
+      this.remove(node);
+      return REFUSED;
     }
-    return this.#policy.update(node, bytes);
+    this.#use(node, bytes);
+    const rules = this.#rules;
+    rules.hit(node.slot);
+    const more = bytes - node.bytes;
+    const victims = rules.bytes + more <= this.bytesMax ? NO_VICTIMS : this.#makeRoom(more, node.slot);
+    rules.bytes += more;
+    rules.resize(node.slot, bytes);
+    node.bytes = bytes;
+    return { resident: node, victims };
   }
 
   remove(resident: Resident<K>): void {
-    this.#policy.remove(resident);
-    this.#ghosts.forget(resident.key);
+    const node = resident as AdaptiveNode<K>;
+    assert(node.isResident, 'only a resident is removed');
+    this.#held = node.slot;
+    this.#dismiss(node);
+    this.#rules.forget(node.slot);
+    this.#ghosts.forget(node.key);
+    this.#held = NO_PLACE;
+    this.forgotten(node.slot);
   }
 
   clear(): void {
-    this.#policy = new Lirs<K>(this.bytesMax, undefined, LIRS_OPTIONS);
+    this.#table.clear();
+    this.#nodes.length = 0;
+    this.#ghosts.clear();
     this.#inForce = NONE;
+    this.#rules = this.#make(LIRS);
     this.#recentShare = RECENT_SHARE;
     this.#evictedBytes = 0;
-    this.#ghosts.clear();
     this.#scores.fill(0);
     this.#ownScore = 0;
     this.#weight = 1;
   }
 
-  #use(node: PolicyNode<K>): void {
-    this.#accesses += 1;
-    if (node.usedAt !== 0) node.reuse = this.#accesses - node.usedAt;
-    node.usedAt = this.#accesses;
+  /** The rules or the ghosts know nothing of a slot any more; when both don't, its key goes. */
+  forgotten(slot: number): void {
+    if (slot === this.#held || this.#rules.stateOf(slot) !== UNKNOWN) return;
+    if (this.#ghosts.isShared && this.#ghosts.knows(slot)) return;
+    this.#table.drop(slot);
   }
 
-  #learn(key: K, bytes: number, own: 0 | 1): void {
+  #add(key: K): number {
+    const slot = this.#table.add(key);
+    const { slots } = this.#rules;
+    if (slot === slots) {
+      this.#rules.grow(2 * slots);
+      if (this.#ghosts.isShared) this.#ghosts.grow(2 * slots);
+    }
+    return slot;
+  }
+
+  /** A resident was asked for, which has so many bytes now. */
+  #use(node: AdaptiveNode<K>, bytes: number): void {
+    this.#accesses += 1;
+    node.reuse = this.#accesses - node.usedAt;
+    node.usedAt = this.#accesses;
+    node.place = this.#learn(node.key, bytes, node.place, 1);
+  }
+
+  #makeRoom(bytes: number, slot: number): readonly AdaptiveNode<K>[] {
+    const rules = this.#rules;
+    const victims = [this.#turnOut(slot)];
+    while (rules.bytes + bytes > this.bytesMax) victims.push(this.#turnOut(slot));
+    return victims;
+  }
+
+  #turnOut(keep: number): AdaptiveNode<K> {
+    const victim = this.#nodes[this.#rules.turnOut(keep)];
+    assert(victim !== undefined, 'a victim is resident');
+    this.#dismiss(victim);
+    return victim;
+  }
+
+  #dismiss(node: AdaptiveNode<K>): void {
+    node.isResident = false;
+    this.#nodes[node.slot] = undefined;
+  }
+
+  /** Tells the ghosts of a request, which the cache itself hit or not; the key's place among them. */
+  #learn(key: K, bytes: number, place: number, own: 0 | 1): number {
     const ghosts = this.#ghosts;
-    this.#isSeen = ghosts.ask(key, bytes);
-    if (!this.#isSeen) return;
-    const { hits } = ghosts;
-    const lru = hits[LRU] as number;
-    const lirs = hits[LIRS] as number;
-    const s3Fifo = hits[S3_FIFO] as number;
+    const wasShared = ghosts.isShared;
+    const placeNow = ghosts.ask(key, bytes, place);
+    if (wasShared && !ghosts.isShared) this.#dropUnknown();
+    if (placeNow !== UNSEEN) this.#score(ghosts.hits, own);
+    return placeNow;
+  }
+
+  #score(hits: number, own: 0 | 1): void {
     const weight = this.#weight;
-    const entries = ghosts.entries(LRU);
+    const { entries } = this.#ghosts;
     this.#weight = weight * (1 + Math.LN2 / Math.max(MEMORY_REQUESTS_MIN, MEMORY_RATIO * entries));
     const isFirst = this.#inForce === NONE;
-    if (lru === lirs && lirs === s3Fifo && (!isFirst || lru === own)) return;
+    const isTie = hits === 0 || hits === (LRU_HIT | LIRS_HIT | S3_FIFO_HIT);
+    if (isTie && (!isFirst || (hits & LRU_HIT) === own)) return;
     const scores = this.#scores;
-    if (lru === 1) scores[LRU] = (scores[LRU] as number) + weight;
-    if (lirs === 1) scores[LIRS] = (scores[LIRS] as number) + weight;
-    if (s3Fifo === 1) scores[S3_FIFO] = (scores[S3_FIFO] as number) + weight;
+    if ((hits & LRU_HIT) !== 0) scores[LRU] = (scores[LRU] as number) + weight;
+    if ((hits & LIRS_HIT) !== 0) scores[LIRS] = (scores[LIRS] as number) + weight;
+    if ((hits & S3_FIFO_HIT) !== 0) scores[S3_FIFO] = (scores[S3_FIFO] as number) + weight;
     this.#ownScore += own * weight;
     if (isFirst || this.#inForce === LIRS) this.#shareRecent();
     if (isFirst) this.#chooseFirst();
@@ -190,11 +285,11 @@ export class Adaptive<K extends PolicyKey = string> implements EvictionPolicy<K>
     if (share === this.#recentShare) return;
     if (Math.abs(share - this.#recentShare) < SHARE_STEP && share !== RECENT_SHARE) return;
     this.#recentShare = share;
-    (this.#policy as Lirs<K>).hirShare = share;
+    (this.#rules as SlotLirs).hirShare = share;
   }
 
   #firstLead(): number {
-    const most = Math.min(FIRST_LEAD_RATIO * this.#ghosts.entries(LRU), FIRST_LEAD_MAX * this.#ghosts.share);
+    const most = Math.min(FIRST_LEAD_RATIO * this.#ghosts.entries, FIRST_LEAD_MAX * this.#ghosts.share);
     return Math.max(FIRST_LEAD_MIN, most) * this.#weight;
   }
 
@@ -226,16 +321,27 @@ export class Adaptive<K extends PolicyKey = string> implements EvictionPolicy<K>
     this.#weight = 1;
   }
 
+  #make(expert: number): SlotPolicy {
+    if (expert === LRU) return new SlotLru(this.bytesMax, this);
+    if (expert === LIRS) return new SlotLirs(this.bytesMax, this, LIRS_OPTIONS);
+    return new SlotS3Fifo(this.bytesMax, this);
+  }
+
   #change(to: number): void {
-    const make = EXPERTS[to];
-    assert(make !== undefined, 'an expert is chosen by its index');
-    const next = make<K>(this.bytesMax);
-    const nodes = this.#policy.drain();
-    nodes.sort((left, right) => left.usedAt - right.usedAt);
-    next.adoptAll(nodes, this.#accesses);
-    this.#policy = next;
+    const rules = this.#make(to);
+    if (this.#rules.slots > rules.slots) rules.grow(this.#rules.slots);
+    const residents = this.#nodes.filter((node) => node !== undefined);
+    this.#rules = rules;
+    handOver(residents, rules, this.#accesses);
+    this.#dropUnknown();
     this.#inForce = to;
     this.#recentShare = RECENT_SHARE;
     this.#changes += 1;
+  }
+
+  /** Drops the keys that only rules knew which are no longer in force, or ghosts that have a table of their own now. */
+  #dropUnknown(): void {
+    const { keys } = this.#table;
+    for (let slot = 0; slot < keys.length; slot += 1) if (keys[slot] !== undefined) this.forgotten(slot);
   }
 }

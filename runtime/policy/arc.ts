@@ -1,4 +1,3 @@
-import type { KeyIndex } from './node-list.ts';
 import { NodeList, PolicyNode } from './node-list.ts';
 import { certain, NodePolicy, oldestBut } from './node-policy.ts';
 
@@ -17,23 +16,9 @@ export class Arc<K = string> extends NodePolicy<K> {
   readonly #frequent = new NodeList<K>();
   readonly #recentHistory = new NodeList<K>();
   readonly #frequentHistory = new NodeList<K>();
-  readonly #history: KeyIndex<K>;
+  readonly #history = new Map<K, PolicyNode<K>>();
   /** The first list's target, bytes. */
   #target = 0;
-
-  constructor(bytesMax: number, history: KeyIndex<K> = new Map<K, PolicyNode<K>>()) {
-    super(bytesMax);
-    this.#history = history;
-  }
-
-  /** The share of the bound that is meant for what was asked for once. */
-  get targetShare(): number {
-    return this.bytesMax === 0 ? 0 : this.#target / this.bytesMax;
-  }
-
-  set targetShare(share: number) {
-    this.#target = share * this.bytesMax;
-  }
 
   protected override recall(key: K, bytes: number): PolicyNode<K> {
     const known = this.#history.get(key);
@@ -92,14 +77,6 @@ export class Arc<K = string> extends NodePolicy<K> {
     (isRecent ? this.#recentHistory : this.#frequentHistory).addNewest(victim);
     this.#history.set(victim.key, victim);
     return victim;
-  }
-
-  override forgetRemembered(node: PolicyNode<K>): void {
-    this.#drop(node);
-  }
-
-  protected residents(): PolicyNode<K>[] {
-    return NodeList.nodesOf(this.#recent, this.#frequent);
   }
 
   protected forget(): void {

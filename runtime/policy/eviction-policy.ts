@@ -3,6 +3,8 @@ export interface Resident<K = string> {
   readonly key: K;
   /** What the key is charged with, bytes. */
   readonly bytes: number;
+  /** The owner's; no policy looks at it. What its owner keeps here it takes away when the key leaves. */
+  value: unknown;
 }
 
 /** What became of an insert or an update. */

@@ -1,69 +1,61 @@
 import { keyHash, type PolicyKey } from './key-hash.ts';
-import type { KeyIndex, PolicyNode } from './node-list.ts';
-import type { NodePolicy } from './node-policy.ts';
+import { SlotLirs, type LirsOptions } from './slots/slot-lirs.ts';
+import { SlotLru } from './slots/slot-lru.ts';
+import { UNKNOWN, type SlotOwner, type SlotPolicy } from './slots/slot-policy.ts';
+import { SlotS3Fifo } from './slots/slot-s3-fifo.ts';
+import { SlotTable } from './slots/slot-table.ts';
 
-/** Makes one of the policies that ghosts are kept of, for keys of any kind. */
-export type ExpertFactory = <K>(bytesMax: number, history?: KeyIndex<K>) => NodePolicy<K>;
+/** Bits of `Ghosts.hits`. */
+export const LRU_HIT = 1;
+export const LIRS_HIT = 2;
+export const S3_FIFO_HIT = 4;
+const ALL_HIT = LRU_HIT | LIRS_HIT | S3_FIFO_HIT;
+
+/** Where a key's place among the ghosts isn't known. */
+export const NO_PLACE = -1;
+/** The ghosts don't see the key, and never will. */
+export const UNSEEN = -2;
 
 const HASHES = 2 ** 32;
 
-/** A key as the ghosts know it: its node in each of them, resident there or remembered. */
-export class GhostRecord<K> {
-  readonly key: K;
-  readonly nodes: (PolicyNode<GhostRecord<K>> | undefined)[];
-
-  constructor(key: K, count: number) {
-    this.key = key;
-    this.nodes = new Array<PolicyNode<GhostRecord<K>> | undefined>(count).fill(undefined);
-  }
-}
-
-/** The history of one ghost lies in the records: no look-up of its own. */
-class RecordIndex<K> implements KeyIndex<GhostRecord<K>> {
-  readonly #at: number;
-
-  constructor(at: number) {
-    this.#at = at;
-  }
-
-  get(record: GhostRecord<K>): PolicyNode<GhostRecord<K>> | undefined {
-    return record.nodes[this.#at];
-  }
-
-  set(record: GhostRecord<K>, node: PolicyNode<GhostRecord<K>>): void {
-    record.nodes[this.#at] = node;
-  }
-
-  delete(record: GhostRecord<K>): void {
-    record.nodes[this.#at] = undefined;
-  }
-
-  clear(): void {
-    // The records go with the ghosts.
-  }
+export interface GhostsOptions {
+  /** Residents of a ghost above which it sees a share of the keys only. */
+  readonly entriesMax: number;
+  readonly lirs: LirsOptions;
 }
 
 /**
- * Ghosts: what several policies would hold had each been in force all the time, keys without values. Up to `entriesMax`
- * residents a ghost they see every key; above it they see a share of the keys, chosen by hash, at the same share of the
- * bound (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015, sections 3.1 and 3.2): whenever one
- * grows past `entriesMax` the share is halved, so that memory doesn't depend on the bound.
+ * Ghosts: what LRU, LIRS and S3-FIFO would hold had each been in force all the time, keys without values, over slots of
+ * one table. Up to `entriesMax` residents a ghost they see every key; above it they see a share of the keys, chosen by
+ * hash, at the same share of the bound (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015,
+ * sections 3.1 and 3.2): whenever one grows past `entriesMax` the share is halved, so that memory doesn't depend on the
+ * bound.
  */
-export class Ghosts<K extends PolicyKey> {
-  /** 1 for each ghost that held the key of the last `ask`. */
-  readonly hits: Uint8Array;
+export class Ghosts<K extends PolicyKey> implements SlotOwner {
+  /** Which ghosts held the key of the last `ask` that saw it. */
+  hits = 0;
   readonly #bytesMax: number;
   readonly #entriesMax: number;
-  readonly #ghosts: readonly NodePolicy<GhostRecord<K>>[];
-  readonly #records = new Map<K, GhostRecord<K>>();
+  readonly #lru: SlotLru;
+  readonly #lirs: SlotLirs;
+  readonly #s3Fifo: SlotS3Fifo;
+  readonly #owner: SlotOwner;
+  /** The owner's, as long as the ghosts see every key. */
+  #table: SlotTable<K>;
   #share = 1;
   #hashesBelow = HASHES;
+  /** The slot that is asked for: it isn't dropped before all ghosts were told. */
+  #asked = NO_PLACE;
 
-  constructor(bytesMax: number, experts: readonly ExpertFactory[], entriesMax: number) {
+  /** `owner` is told of slots of its table that no ghost knows any more. */
+  constructor(bytesMax: number, owner: SlotOwner, table: SlotTable<K>, options: GhostsOptions) {
     this.#bytesMax = bytesMax;
-    this.#entriesMax = entriesMax;
-    this.#ghosts = experts.map((make, at) => make<GhostRecord<K>>(bytesMax, new RecordIndex<K>(at)));
-    this.hits = new Uint8Array(experts.length);
+    this.#entriesMax = options.entriesMax;
+    this.#owner = owner;
+    this.#table = table;
+    this.#lru = new SlotLru(bytesMax, this);
+    this.#lirs = new SlotLirs(bytesMax, this, options.lirs);
+    this.#s3Fifo = new SlotS3Fifo(bytesMax, this);
   }
 
   /** The share of the keys that the ghosts see. */
@@ -71,85 +63,98 @@ export class Ghosts<K extends PolicyKey> {
     return this.#share;
   }
 
-  /** Residents of a ghost. */
-  entries(at: number): number {
-    return this.#ghosts[at]?.size ?? 0;
+  /** Residents of the ghost of LRU. */
+  get entries(): number {
+    return this.#lru.size;
   }
 
-  /** A key was asked for. False when the ghosts don't see it; else `hits` tells which held it. */
-  ask(key: K, bytes: number): boolean {
-    if (this.#share < 1 && keyHash(key) >= this.#hashesBelow) return false;
-    let record = this.#records.get(key);
-    if (record === undefined) {
-      record = new GhostRecord(key, this.#ghosts.length);
-      this.#records.set(key, record);
-    }
-    const { nodes } = record;
-    const ghosts = this.#ghosts;
-    for (let at = 0; at < ghosts.length; at += 1) {
-      const ghost = ghosts[at] as NodePolicy<GhostRecord<K>>;
-      const node = nodes[at];
-      if (node !== undefined && node.resident) {
-        this.hits[at] = 1;
-        if (node.bytes === bytes) ghost.touch(node);
-        else this.#resize(ghost, at, node, bytes);
-      } else {
-        this.hits[at] = 0;
-        this.#insert(ghost, at, record, bytes);
-      }
-    }
-    this.#dropEmpty(record);
-    return true;
+  /** True while the ghosts see every key, at the slots of the owner's table. */
+  get isShared(): boolean {
+    return this.#share === 1;
+  }
+
+  /** A slot of a shared table is known to a ghost. */
+  knows(slot: number): boolean {
+    if (this.#lru.stateOf(slot) !== UNKNOWN) return true;
+    return this.#lirs.stateOf(slot) !== UNKNOWN || this.#s3Fifo.stateOf(slot) !== UNKNOWN;
+  }
+
+  /** Room for more slots of a shared table. */
+  grow(slots: number): void {
+    for (const ghost of this.#ghosts()) ghost.grow(slots);
+  }
+
+  /**
+   * A key was asked for: `hits` tells which ghosts held it. `place` is its slot in a shared table; else what the last
+   * `ask` for it gave, which spares the look-up. Returns its place now.
+   */
+  ask(key: K, bytes: number, place: number): number {
+    const slot = this.#share === 1 ? place : this.#slotOf(key, place);
+    if (slot === UNSEEN) return UNSEEN;
+    this.#asked = slot;
+    const lru = this.#lru.ask(slot, bytes);
+    const lirs = this.#lirs.ask(slot, bytes);
+    const s3Fifo = this.#s3Fifo.ask(slot, bytes);
+    this.hits = lru | (lirs << 1) | (s3Fifo << 2);
+    this.#asked = NO_PLACE;
+    if (this.hits === ALL_HIT) return slot;
+    this.forgotten(slot);
+    this.#halveAbove();
+    return slot;
   }
 
   /** The key is known to be worthless, and is forgotten. */
   forget(key: K): void {
-    const record = this.#records.get(key);
-    if (record === undefined) return;
-    this.#ghosts.forEach((ghost, at) => {
-      const node = record.nodes[at];
-      if (node === undefined) return;
-      if (node.resident) ghost.remove(node);
-      else ghost.forgetRemembered(node);
-    });
-    this.#records.delete(key);
+    const slot = this.#table.find(key);
+    if (slot !== NO_PLACE) this.#forgetSlot(slot);
+  }
+
+  /** A ghost forgot a slot; with the last one the key goes. */
+  forgotten(slot: number): void {
+    if (slot === this.#asked || this.knows(slot)) return;
+    if (this.#share === 1) this.#owner.forgotten(slot);
+    else this.#table.drop(slot);
   }
 
   clear(): void {
-    for (const ghost of this.#ghosts) ghost.clear();
-    this.#records.clear();
+    for (const ghost of this.#ghosts()) ghost.clear();
+    if (this.#share < 1) this.#table.clear();
   }
 
-  #insert(ghost: NodePolicy<GhostRecord<K>>, at: number, record: GhostRecord<K>, bytes: number): void {
-    const { resident, victims } = ghost.insert(record, bytes);
-    for (const victim of victims) this.#leave(at, victim as PolicyNode<GhostRecord<K>>);
-    record.nodes[at] = resident as PolicyNode<GhostRecord<K>> | undefined;
-    if (ghost.size > this.#entriesMax) this.#halve();
+  #ghosts(): readonly SlotPolicy[] {
+    return [this.#lru, this.#lirs, this.#s3Fifo];
   }
 
-  #resize(ghost: NodePolicy<GhostRecord<K>>, at: number, node: PolicyNode<GhostRecord<K>>, bytes: number): void {
-    const { resident, victims } = ghost.update(node, bytes);
-    for (const victim of victims) this.#leave(at, victim as PolicyNode<GhostRecord<K>>);
-    if (resident === undefined) node.key.nodes[at] = undefined;
+  /** Where the share of the keys that are seen is below 1. */
+  #slotOf(key: K, place: number): number {
+    const table = this.#table;
+    if (place === UNSEEN || (place !== NO_PLACE && table.keys[place] === key)) return place;
+    if (keyHash(key) >= this.#hashesBelow) return UNSEEN;
+    const known = table.find(key);
+    if (known !== NO_PLACE) return known;
+    const slot = table.add(key);
+    const { slots } = this.#lru;
+    if (slot === slots) this.grow(2 * slots);
+    return slot;
   }
 
-  /** A victim that is remembered stays in a list of its ghost. */
-  #leave(at: number, victim: PolicyNode<GhostRecord<K>>): void {
-    if (victim.list !== undefined) return;
-    victim.key.nodes[at] = undefined;
-    this.#dropEmpty(victim.key);
+  #forgetSlot(slot: number): void {
+    for (const ghost of this.#ghosts()) if (ghost.stateOf(slot) !== UNKNOWN) ghost.forget(slot);
   }
 
-  #dropEmpty(record: GhostRecord<K>): void {
-    const { nodes } = record;
-    for (let at = 0; at < nodes.length; at += 1) if (nodes[at] !== undefined) return;
-    this.#records.delete(record.key);
-  }
-
-  #halve(): void {
+  #halveAbove(): void {
+    const most = Math.max(this.#lru.size, this.#lirs.size, this.#s3Fifo.size);
+    if (most <= this.#entriesMax) return;
+    if (this.#share === 1) this.#table = this.#table.clone();
     this.#share /= 2;
     this.#hashesBelow = HASHES * this.#share;
-    for (const key of this.#records.keys()) if (keyHash(key) >= this.#hashesBelow) this.forget(key);
-    for (const ghost of this.#ghosts) ghost.rebound(this.#bytesMax * this.#share);
+    const { keys } = this.#table;
+    for (let slot = 0; slot < keys.length; slot += 1) {
+      const key = keys[slot];
+      if (key === undefined || keyHash(key) < this.#hashesBelow) continue;
+      if (this.knows(slot)) this.#forgetSlot(slot);
+      else this.#table.drop(slot);
+    }
+    for (const ghost of this.#ghosts()) ghost.bytesMax = this.#bytesMax * this.#share;
   }
 }

@@ -51,12 +51,6 @@ export class Lfu<K = string> extends NodePolicy<K> {
     this.#dropEmpty(bucket);
   }
 
-  protected residents(): PolicyNode<K>[] {
-    const buckets: Bucket<K>[] = [];
-    for (let bucket = this.#least; bucket !== undefined; bucket = bucket.more) buckets.push(bucket);
-    return NodeList.nodesOf(...buckets);
-  }
-
   protected forget(): void {
     this.#least = undefined;
   }

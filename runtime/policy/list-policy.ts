@@ -16,10 +16,6 @@ export abstract class ListPolicy<K> extends NodePolicy<K> {
     return victim;
   }
 
-  protected residents(): PolicyNode<K>[] {
-    return NodeList.nodesOf(this.list);
-  }
-
   protected forget(): void {
     this.list.clear();
   }

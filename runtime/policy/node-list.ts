@@ -5,18 +5,15 @@ import type { Resident } from './eviction-policy.ts';
 export class PolicyNode<K> implements Resident<K> {
   readonly key: K;
   bytes: number;
+  value: unknown = undefined;
   resident = false;
   newer: PolicyNode<K> | undefined = undefined;
   older: PolicyNode<K> | undefined = undefined;
   list: NodeList<K> | undefined = undefined;
   /** The policy's own number: a bit, a count of hits or a state. */
   mark = 0;
-  /** The node's place in a second list, for a policy that keeps two orders. */
-  twin: PolicyNode<K> | undefined = undefined;
-  /** When it was last asked for, in accesses; kept by policies that hand residents over to another one. */
-  usedAt = 0;
-  /** Accesses between its last two; Infinity: it was asked for once. */
-  reuse = Infinity;
+  /** The node's place in an array of its policy; -1: it has none. */
+  slot = -1;
 
   constructor(key: K, bytes: number) {
     this.key = key;
@@ -95,13 +92,6 @@ export class NodeList<K> {
     node.bytes = bytes;
   }
 
-  /** Every node of the lists, each from oldest to newest. */
-  static nodesOf<K>(...lists: readonly NodeList<K>[]): PolicyNode<K>[] {
-    const nodes: PolicyNode<K>[] = [];
-    for (const list of lists) for (let node = list.oldest; node !== undefined; node = node.newer) nodes.push(node);
-    return nodes;
-  }
-
   clear(): void {
     this.newest = undefined;
     this.oldest = undefined;
@@ -114,12 +104,4 @@ export class NodeList<K> {
     this.bytes += node.bytes;
     this.size += 1;
   }
-}
-
-/** The remembered keys of a policy by key; a `Map` is one. */
-export interface KeyIndex<K> {
-  get(key: K): PolicyNode<K> | undefined;
-  set(key: K, node: PolicyNode<K>): unknown;
-  delete(key: K): unknown;
-  clear(): void;
 }

@@ -2,33 +2,23 @@ import { assert } from '../errors.ts';
 import type { Admission, EvictionPolicy, PolicyHints, Resident } from './eviction-policy.ts';
 import { PolicyNode } from './node-list.ts';
 
-const NO_VICTIMS: readonly never[] = [];
-const REFUSED: Admission<never> = { resident: undefined, victims: NO_VICTIMS };
+/** What most inserts turn out. */
+export const NO_VICTIMS: readonly never[] = [];
+/** What becomes of a key that doesn't fit. */
+export const REFUSED: Admission<never> = { resident: undefined, victims: NO_VICTIMS };
 
 /**
  * What all policies of this room share: the handles, the sums, and that room is made before anything comes in. A
  * policy adds its lists: `hit`, `place` and `evict`.
  */
 export abstract class NodePolicy<K> implements EvictionPolicy<K> {
-  #bytesMax: number;
-  #bytes = 0;
-  #size = 0;
+  readonly bytesMax: number;
+  bytes = 0;
+  size = 0;
 
   constructor(bytesMax: number) {
     assertBytes(bytesMax);
-    this.#bytesMax = bytesMax;
-  }
-
-  get bytesMax(): number {
-    return this.#bytesMax;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  get size(): number {
-    return this.#size;
+    this.bytesMax = bytesMax;
   }
 
   touch(resident: Resident<K>): void {
@@ -41,9 +31,9 @@ export abstract class NodePolicy<K> implements EvictionPolicy<K> {
 
   insert(key: K, bytes: number, hints?: PolicyHints<K>): Admission<K> {
     assertBytes(bytes);
-    if (bytes > this.#bytesMax) return REFUSED;
+    if (bytes > this.bytesMax) return REFUSED;
     const node = this.recall(key, bytes, hints);
-    const victims = this.#bytes + bytes <= this.#bytesMax ? NO_VICTIMS : this.#makeRoom(bytes, node);
+    const victims = this.bytes + bytes <= this.bytesMax ? NO_VICTIMS : this.#makeRoom(bytes, node);
     this.#admit(node);
     return { resident: node, victims };
   }
@@ -52,14 +42,14 @@ export abstract class NodePolicy<K> implements EvictionPolicy<K> {
     assertBytes(bytes);
     const node = resident as PolicyNode<K>;
     assert(node.resident, 'only a resident is updated');
-    if (bytes > this.#bytesMax) {
+    if (bytes > this.bytesMax) {
       this.remove(node);
       return REFUSED;
     }
     this.hit(node);
     const more = bytes - node.bytes;
-    const victims = this.#bytes + more <= this.#bytesMax ? NO_VICTIMS : this.#makeRoom(more, node);
-    this.#bytes += more;
+    const victims = this.bytes + more <= this.bytesMax ? NO_VICTIMS : this.#makeRoom(more, node);
+    this.bytes += more;
     this.resize(node, bytes);
     return { resident: node, victims };
   }
@@ -72,46 +62,9 @@ export abstract class NodePolicy<K> implements EvictionPolicy<K> {
   }
 
   clear(): void {
-    this.#bytes = 0;
-    this.#size = 0;
+    this.bytes = 0;
+    this.size = 0;
     this.forget();
-  }
-
-  /** Takes over a node that another policy let go; there must be room for it. Those used last come last. */
-  adopt(node: PolicyNode<K>): void {
-    assert(!node.resident && node.bytes + this.#bytes <= this.#bytesMax, 'what is taken over fits');
-    this.#admit(node);
-  }
-
-  /** Takes over what another policy drained, in the order of the last access; `accesses`: how many there were. */
-  adoptAll(nodes: readonly PolicyNode<K>[], _accesses: number): void {
-    for (const node of nodes) this.adopt(node);
-  }
-
-  /** Lets all residents go, for another policy to take over, and forgets everything. */
-  drain(): PolicyNode<K>[] {
-    const nodes = this.residents();
-    for (const node of nodes) {
-      node.list = undefined;
-      node.newer = undefined;
-      node.older = undefined;
-      node.twin = undefined;
-      node.mark = 0;
-      node.resident = false;
-    }
-    this.clear();
-    return nodes;
-  }
-
-  /** Forgets a key that isn't resident and is remembered. */
-  forgetRemembered(_node: PolicyNode<K>): void {
-    // Most policies remember nothing.
-  }
-
-  /** Another bound; at once it holds only when nothing is above it, else from the next insert on. */
-  rebound(bytesMax: number): void {
-    assertBytes(bytesMax);
-    this.#bytesMax = bytesMax;
   }
 
   /** A node for a key that comes in: one that is remembered, out of its list by then, or a new one. */
@@ -138,9 +91,6 @@ export abstract class NodePolicy<K> implements EvictionPolicy<K> {
 
   protected abstract forget(): void;
 
-  /** All residents, in any order. */
-  protected abstract residents(): PolicyNode<K>[];
-
   protected resize(node: PolicyNode<K>, bytes: number): void {
     assert(node.list !== undefined, 'a resident is in a list');
     node.list.resize(node, bytes);
@@ -148,25 +98,28 @@ export abstract class NodePolicy<K> implements EvictionPolicy<K> {
 
   #admit(node: PolicyNode<K>): void {
     node.resident = true;
-    this.#bytes += node.bytes;
-    this.#size += 1;
+    this.bytes += node.bytes;
+    this.size += 1;
     this.place(node);
   }
 
+  /** There is something to turn out; mostly one victim is enough. */
   #makeRoom(bytes: number, incoming: PolicyNode<K>): readonly PolicyNode<K>[] {
-    const victims: PolicyNode<K>[] = [];
-    while (this.#bytes + bytes > this.#bytesMax) {
-      const victim = this.evict(incoming);
-      this.#dismiss(victim);
-      victims.push(victim);
-    }
+    const victims = [this.#turnOut(incoming)];
+    while (this.bytes + bytes > this.bytesMax) victims.push(this.#turnOut(incoming));
     return victims;
+  }
+
+  #turnOut(incoming: PolicyNode<K>): PolicyNode<K> {
+    const victim = this.evict(incoming);
+    this.#dismiss(victim);
+    return victim;
   }
 
   #dismiss(node: PolicyNode<K>): void {
     node.resident = false;
-    this.#bytes -= node.bytes;
-    this.#size -= 1;
+    this.bytes -= node.bytes;
+    this.size -= 1;
   }
 }
 
@@ -185,6 +138,7 @@ export function certain<K>(victim: PolicyNode<K> | undefined): PolicyNode<K> {
   return victim;
 }
 
-function assertBytes(bytes: number): void {
+/** Fails on what is no number of bytes. */
+export function assertBytes(bytes: number): void {
   assert(Number.isFinite(bytes) && bytes >= 0, 'a number of bytes is finite and not negative');
 }

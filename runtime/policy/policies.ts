@@ -1,3 +1,4 @@
+import type { PolicyName } from '../ports/options.ts';
 import { Adaptive } from './adaptive.ts';
 import { Arc } from './arc.ts';
 import type { EvictionPolicy, PolicyFactory } from './eviction-policy.ts';
@@ -32,12 +33,7 @@ export const POLICIES = {
   'inference-cost': <K extends PolicyKey>(bytesMax: number): EvictionPolicy<K> => new InferenceCost<K>(bytesMax),
   'prefix-lru': <K extends PolicyKey>(bytesMax: number): EvictionPolicy<K> => new PrefixLru<K>(bytesMax),
   adaptive: <K extends PolicyKey>(bytesMax: number): EvictionPolicy<K> => new Adaptive<K>(bytesMax),
-} as const;
-
-export type PolicyName = keyof typeof POLICIES;
-
-/** The names of all policies. */
-export const POLICY_NAMES = Object.keys(POLICIES) as readonly PolicyName[];
+} as const satisfies Record<PolicyName, PolicyFactory>;
 
 /** A new policy, by name or made by a factory. */
 export function makePolicy(policy: PolicyName | PolicyFactory, bytesMax: number): EvictionPolicy {

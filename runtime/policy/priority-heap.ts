@@ -1,14 +1,12 @@
 import { assert } from '../errors.ts';
 import { PolicyNode } from './node-list.ts';
 
-/** A node that a `PriorityHeap` orders. */
+/** A node that a `PriorityHeap` orders; its slot is its place in the heap. */
 export class RankedNode<K> extends PolicyNode<K> {
   /** The least goes first. */
   priority = 0;
   /** Of equal priorities the one that was set first goes first. */
   order = 0;
-  /** Its place in the heap; -1: in none. */
-  slot = -1;
   cost = 1;
 }
 
@@ -31,10 +29,6 @@ export class PriorityHeap<K> {
     if (least !== keep) return least;
     if (left === undefined || right === undefined) return left ?? right;
     return isBefore(left, right) ? left : right;
-  }
-
-  nodes(): RankedNode<K>[] {
-    return [...this.#nodes];
   }
 
   set(node: RankedNode<K>, priority: number): void {

@@ -43,10 +43,6 @@ export abstract class RankedPolicy<K> extends NodePolicy<K> {
     this.#rank(node as RankedNode<K>);
   }
 
-  protected residents(): PolicyNode<K>[] {
-    return this.heap.nodes();
-  }
-
   protected forget(): void {
     this.heap.clear();
     this.#floor = 0;

@@ -37,10 +37,6 @@ export class Slru<K = string> extends NodePolicy<K> {
     return victim;
   }
 
-  protected residents(): PolicyNode<K>[] {
-    return NodeList.nodesOf(this.#probation, this.#protected);
-  }
-
   protected forget(): void {
     this.#probation.clear();
     this.#protected.clear();

@@ -81,10 +81,6 @@ export class WTinyLfu<K extends PolicyKey = string> extends NodePolicy<K> {
     return this.#out(victim);
   }
 
-  protected residents(): PolicyNode<K>[] {
-    return NodeList.nodesOf(this.#window, this.#probation, this.#protected);
-  }
-
   protected forget(): void {
     this.#window.clear();
     this.#probation.clear();

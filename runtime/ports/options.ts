@@ -115,11 +115,32 @@ export interface NearMissOptions {
   readonly rememberedMax: number;
 }
 
+/** Every eviction policy by the name that a configuration uses; docs/policies.md tells what each is good for. */
+export const POLICY_NAMES = [
+  'fifo',
+  'lru',
+  'lfu',
+  'slru',
+  'arc',
+  'lirs',
+  'sieve',
+  's3-fifo',
+  'w-tinylfu',
+  'w-tinylfu-fixed',
+  'gdsf',
+  'inference-cost',
+  'prefix-lru',
+  'adaptive',
+] as const;
+
+export type PolicyName = (typeof POLICY_NAMES)[number];
+
 export interface CacheOptions {
   /** Near cache: `auto` is small above the in-process grid, whose answers it holds twice, and of `l1BytesMax` above a remote one. */
   readonly l1: 'auto' | 'on' | 'off';
   readonly l1BytesMax: number;
-  readonly policy: 'lru' | 'sieve';
+  /** Of the near cache and of the in-process grid. */
+  readonly policy: PolicyName;
   /** Larger answers are passed on, never stored. */
   readonly entryBytesMax: number;
   readonly storeQueueBytesMax: number;

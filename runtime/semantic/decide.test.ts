@@ -41,6 +41,12 @@ describe('decidePair', () => {
     expect(decidePair(policy, five, fifty, 0.99)).toMatchObject({ serve: false, reason: 'vetoed', probability: 0 });
   });
 
+  it('looks no further than the first veto unless asked for evidence', () => {
+    const [week, month] = [side('Rent 5 cars per week'), side('Rent 50 cars per month')];
+    expect(decidePair(policy, week, month, 0.99).vetoes).toEqual(['numbers']);
+    expect(decidePair(policy, week, month, 0.99, { evidence: true }).vetoes).toEqual(['numbers', 'dates']);
+  });
+
   it('refuses what is improbable', () => {
     expect(decidePair({ ...policy, probabilityMin: 0.999 }, asked, alike, 0.95)).toMatchObject({
       serve: false,

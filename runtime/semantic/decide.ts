@@ -1,7 +1,7 @@
 import { lightFold, sameFold, spellingDiffers } from './asked-text.ts';
 import type { Equivalence } from './equivalence.ts';
 import type { Features } from './features.ts';
-import { unknownTo, vetoesOf } from './guards/guards.ts';
+import { firstVetoOf, unknownTo, vetoesOf } from './guards/guards.ts';
 import type { DomainLexicon } from './lexicons/domain-lexicon.ts';
 import type { PairSide } from './pair-side.ts';
 import { signalsOf } from './signals.ts';
@@ -25,7 +25,7 @@ export interface PairVerdict {
   readonly similarity: number;
   /** That the stored answer serves the asked text; 0 when vetoed, and where nothing asked for it after a refusal. */
   readonly probability: number;
-  /** Names of the guards that refuse, in the policy's order. */
+  /** Names of the guards that refuse, in the policy's order; where no evidence was asked for, the first of them. */
   readonly vetoes: readonly string[];
   readonly serve: boolean;
   readonly reason: 'served' | 'below-threshold' | 'improbable' | 'vetoed';
@@ -36,7 +36,7 @@ export interface PairVerdict {
 }
 
 export interface DecideOptions {
-  /** Guards and equivalence give their verdict also where the similarity has refused already. */
+  /** Every guard gives its verdict, also where one or the similarity has refused already, and so does the equivalence. */
   readonly evidence?: boolean;
 }
 
@@ -64,7 +64,7 @@ export function decidePair(
   const near = similarity >= Math.max(policy.similarityMin, strict);
   const base = { similarity, probability: 0, vetoes: [], serve: false, blind: false, unknown };
   if (!near && options.evidence !== true) return { ...base, reason: 'below-threshold' };
-  const { vetoes, blind } = vetoesOfPair(policy, asked, stored, similarity);
+  const { vetoes, blind } = vetoesOfPair(policy, asked, stored, similarity, options.evidence === true);
   const judged = { ...base, vetoes, blind };
   if (vetoes.length > 0) return { ...judged, reason: near ? 'vetoed' : 'below-threshold' };
   const context = { rarity: policy.equivalence.rarity, lexicon: policy.lexicon };
@@ -79,8 +79,9 @@ function vetoesOfPair(
   asked: PairSide,
   stored: PairSide,
   similarity: number,
+  evidence: boolean,
 ): { readonly vetoes: readonly string[]; readonly blind: boolean } {
-  const vetoes = vetoesOf(policy.guards, asked.features, stored.features, policy.lexicon);
+  const vetoes = (evidence ? vetoesOf : firstOf)(policy.guards, asked.features, stored.features, policy.lexicon);
   if (stored.text === asked.text) return { vetoes, blind: false };
   const sameVector = similarity >= BLIND_SIMILARITY;
   const sameLetters = sameFold(stored.text, asked.text);
@@ -90,6 +91,13 @@ function vetoesOfPair(
     return { vetoes: [...vetoes, BLIND_VETO], blind };
   }
   return { vetoes, blind };
+}
+
+const NONE: readonly string[] = [];
+
+function firstOf(...pair: Parameters<typeof firstVetoOf>): readonly string[] {
+  const veto = firstVetoOf(...pair);
+  return veto === undefined ? NONE : [veto];
 }
 
 function unknownOf(names: readonly string[], a: Features, b: Features): readonly string[] {

@@ -35,38 +35,68 @@ export const SCALED_MAX = 6;
 export class MonotoneEquivalence implements Equivalence {
   readonly rarity: Rarity;
   readonly calibrated = true;
-  readonly #parameters: EquivalenceParameters;
+  readonly #networks: readonly Network[];
+  readonly #centre: Float64Array;
+  /** Signed, so that more of every scaled signal raises the probability. */
+  readonly #perScale: Float64Array;
+  readonly #slope: number;
+  readonly #offset: number;
   readonly #scaled = new Float64Array(SIGNALS.length);
 
   /** `parameters` as `parseCalibration` has checked them. */
   constructor(parameters: EquivalenceParameters) {
-    this.#parameters = parameters;
+    this.#networks = parameters.networks.map(networkOf);
+    this.#centre = Float64Array.from(SIGNS, (_, at) => parameters.centre[at] ?? 0);
+    this.#perScale = Float64Array.from(SIGNS, (sign, at) => sign / (parameters.scale[at] ?? 1));
+    this.#slope = parameters.slope;
+    this.#offset = parameters.offset;
     this.rarity = new RarityTable(parameters.rarity);
   }
 
   probability(signals: Signals): number {
-    const { centre, scale, networks, slope, offset } = this.#parameters;
     const scaled = this.#scaled;
     for (let at = 0; at < scaled.length; at += 1) {
-      const value = ((SIGNS[at] ?? 0) * ((signals[at] ?? 0) - (centre[at] ?? 0))) / (scale[at] ?? 1);
+      const value = ((signals[at] ?? 0) - this.#centre[at]!) * this.#perScale[at]!;
       scaled[at] = Math.min(SCALED_MAX, Math.max(-SCALED_MAX, value));
     }
     let logOdds = 0;
-    for (const network of networks) logOdds += logOddsOf(network, scaled);
-    const probability = logistic((slope * logOdds) / networks.length + offset);
+    for (const network of this.#networks) logOdds += logOddsOf(network, scaled);
+    const probability = logistic((this.#slope * logOdds) / this.#networks.length + this.#offset);
     return Number.isNaN(probability) ? 0 : probability;
   }
 }
 
-function logOddsOf(network: NetworkParameters, scaled: Float64Array): number {
-  const { hidden, hiddenBias, output, direct, bias } = network;
+/** A network's weights, the rows of its hidden units one after the other. */
+interface Network {
+  readonly hidden: Float64Array;
+  readonly hiddenBias: Float64Array;
+  readonly output: Float64Array;
+  readonly direct: Float64Array;
+  readonly bias: number;
+}
+
+function networkOf({ hidden, hiddenBias, output, direct, bias }: NetworkParameters): Network {
+  const width = SIGNS.length;
+  const rows = new Float64Array(hidden.length * width);
+  for (const [unit, row] of hidden.entries()) rows.set(row.slice(0, width), unit * width);
+  return {
+    hidden: rows,
+    hiddenBias: Float64Array.from(hiddenBias),
+    output: Float64Array.from(output),
+    direct: Float64Array.from(direct),
+    bias,
+  };
+}
+
+function logOddsOf({ hidden, hiddenBias, output, direct, bias }: Network, scaled: Float64Array): number {
+  const width = scaled.length;
   let sum = bias;
-  for (let at = 0; at < scaled.length; at += 1) sum += (direct[at] ?? 0) * (scaled[at] ?? 0);
-  for (let unit = 0; unit < hidden.length; unit += 1) {
-    const row = hidden[unit] ?? [];
-    let input = hiddenBias[unit] ?? 0;
-    for (let at = 0; at < scaled.length; at += 1) input += (row[at] ?? 0) * (scaled[at] ?? 0);
-    sum += (output[unit] ?? 0) * Math.tanh(input);
+  for (let at = 0; at < width; at += 1) sum += direct[at]! * scaled[at]!;
+  for (let unit = 0; unit < hiddenBias.length; unit += 1) {
+    const from = unit * width;
+    let input = hiddenBias[unit]!;
+    for (let at = 0; at < width; at += 1) input += hidden[from + at]! * scaled[at]!;
+    sum += output[unit]! * Math.tanh(input);
   }
   return sum;
 }

@@ -16,7 +16,7 @@ import { FUNCTION_WORDS, STRONG_QUESTION_WORDS } from './lexicons/grammar.ts';
 export type { Features } from './feature-set.ts';
 
 /** Raised with every change of what is extracted or of how it is read: features of two versions are never compared. */
-export const FEATURE_VERSION = 4;
+export const FEATURE_VERSION = 5;
 
 /** The features of a text. Total: any string has some. */
 export function extractFeatures(text: string): Features {

@@ -75,8 +75,11 @@ export const SIGNALS: readonly SignalDefinition[] = [
   ...lowering.map((name): SignalDefinition => ({ name, direction: 'lowers' })),
 ];
 
-/** Sides made ready, for as long as the features live. By rarity first: two policies in turn may weigh by two tables. */
-const preparedBy = new WeakMap<Rarity, WeakMap<Features, Prepared>>();
+/** Sides made ready for a table of rarity, the latest first, for as long as the features live: two policies in turn may weigh by two tables. */
+const preparedOf: (features: Features) => { readonly rarity: Rarity; readonly prepared: Prepared }[] = remembered(
+  () => [],
+);
+const PREPARED_MAX = 2;
 
 /** What signals are read with. */
 export interface SignalContext {
@@ -93,43 +96,43 @@ export function signalsOf(a: PairSide, b: PairSide, similarity: number, context:
   const match = contextMatch({ ...one, sketch: a.sketch }, { ...two, sketch: b.sketch });
   const { contentCount: lengthA } = one.side;
   const { contentCount: lengthB } = two.side;
-  return Float64Array.of(
-    similarity,
-    match.worstPoorer,
-    match.worstRicher,
-    match.meanPoorer,
-    match.meanRicher,
-    alignment.sharePoorer,
-    alignment.shareRicher,
-    Math.sqrt(alignment.bitsPoorer),
-    Math.sqrt(alignment.bitsRicher),
-    alignment.rarestPoorer,
-    alignment.rarestRicher,
-    Math.sqrt(alignment.wordsPoorer),
-    Math.sqrt(alignment.wordsRicher),
-    bounded(alignment.namesPoorer),
-    bounded(alignment.namesRicher),
-    alignment.inversions,
-    alignment.exchange,
-    alignment.addition,
-    alignment.exchange * (1 - match.worstPoorer),
-    alignment.addition * (1 - match.worstPoorer),
-    1 - piecesShared(one.side, two.side),
-    Math.log((Math.max(lengthA, lengthB) + 1) / (Math.min(lengthA, lengthB) + 1)),
-    bounded(numberConflict(a.features, b.features)),
-    bounded(apart(a.features.numbers, b.features.numbers)),
-    bounded(dateConflict(a.features, b.features)),
-    bounded(negationConflict(a.features, b.features)),
-    bounded(antonymConflict(a.features, b.features, lexicon)),
-    bounded(scopeConflict(a.features, b.features, lexicon)),
-    bounded(questionConflict(a.features, b.features)),
-    bounded(tenseConflict(a.features, b.features)),
-    bounded(apart(a.features.symbols, b.features.symbols)),
-    a.features.dependent || b.features.dependent ? 1 : 0,
-    1 / (1 + Math.min(lengthA, lengthB)),
-    Math.max(one.side.unfamiliarBits, two.side.unfamiliarBits),
-    rarity.tellingOf === undefined ? 0 : telling(one, two, rarity.tellingOf),
-  );
+  const signals = new Float64Array(SIGNALS.length);
+  signals[0] = similarity;
+  signals[1] = match.worstPoorer;
+  signals[2] = match.worstRicher;
+  signals[3] = match.meanPoorer;
+  signals[4] = match.meanRicher;
+  signals[5] = alignment.sharePoorer;
+  signals[6] = alignment.shareRicher;
+  signals[7] = Math.sqrt(alignment.bitsPoorer);
+  signals[8] = Math.sqrt(alignment.bitsRicher);
+  signals[9] = alignment.rarestPoorer;
+  signals[10] = alignment.rarestRicher;
+  signals[11] = Math.sqrt(alignment.wordsPoorer);
+  signals[12] = Math.sqrt(alignment.wordsRicher);
+  signals[13] = bounded(alignment.namesPoorer);
+  signals[14] = bounded(alignment.namesRicher);
+  signals[15] = alignment.inversions;
+  signals[16] = alignment.exchange;
+  signals[17] = alignment.addition;
+  signals[18] = alignment.exchange * (1 - match.worstPoorer);
+  signals[19] = alignment.addition * (1 - match.worstPoorer);
+  signals[20] = 1 - piecesShared(one.side, two.side);
+  signals[21] = Math.log((Math.max(lengthA, lengthB) + 1) / (Math.min(lengthA, lengthB) + 1));
+  signals[22] = bounded(numberConflict(a.features, b.features));
+  signals[23] = bounded(apart(a.features.numbers, b.features.numbers));
+  signals[24] = bounded(dateConflict(a.features, b.features));
+  signals[25] = bounded(negationConflict(a.features, b.features));
+  signals[26] = bounded(antonymConflict(a.features, b.features, lexicon));
+  signals[27] = bounded(scopeConflict(a.features, b.features, lexicon));
+  signals[28] = bounded(questionConflict(a.features, b.features));
+  signals[29] = bounded(tenseConflict(a.features, b.features));
+  signals[30] = bounded(apart(a.features.symbols, b.features.symbols));
+  signals[31] = a.features.dependent || b.features.dependent ? 1 : 0;
+  signals[32] = 1 / (1 + Math.min(lengthA, lengthB));
+  signals[33] = Math.max(one.side.unfamiliarBits, two.side.unfamiliarBits);
+  signals[34] = rarity.tellingOf === undefined ? 0 : telling(one, two, rarity.tellingOf);
+  return signals;
 }
 
 /** More of a mismatch than this says nothing new. */
@@ -140,12 +143,11 @@ function bounded(conflicts: number): number {
 }
 
 function prepare(features: Features, rarity: Rarity): Prepared {
-  let prepared = preparedBy.get(rarity);
-  if (prepared === undefined) preparedBy.set(rarity, (prepared = new WeakMap()));
-  const known = prepared.get(features);
-  if (known !== undefined) return known;
+  const known = preparedOf(features);
+  for (const one of known) if (one.rarity === rarity) return one.prepared;
   const fresh = { features, side: alignedSide(features, rarity) };
-  prepared.set(features, fresh);
+  if (known.length >= PREPARED_MAX) known.pop();
+  known.unshift({ rarity, prepared: fresh });
   return fresh;
 }
 

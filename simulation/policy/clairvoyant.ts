@@ -14,6 +14,16 @@ export const BOUND_NAMES = ['belady', 'belady-size'] as const;
 
 export type BoundName = (typeof BOUND_NAMES)[number];
 
+/** True for the name of a bound, not of a policy. */
+export function isBound(name: string): name is BoundName {
+  return (BOUND_NAMES as readonly string[]).includes(name);
+}
+
+/** The bound that holds for sizes of a unit. */
+export function boundFor(unit: ReplayRun['unit']): BoundName {
+  return unit === 'entries' ? 'belady' : 'belady-size';
+}
+
 /** A trace as a clairvoyant sees it. */
 interface KnownTrace {
   readonly keys: Float64Array;
@@ -60,11 +70,12 @@ function knownTrace(batches: readonly TraceBatch[], unit: ReplayRun['unit']): Kn
     from += batch.count;
   }
   const next = new Int32Array(requests);
-  const seen = new Map<number, number>();
+  // Keys are dense, so an array does, and it holds more of them than a map could.
+  const seen = new Int32Array(keys.reduce((most, key) => Math.max(most, key), -1) + 1).fill(requests);
   for (let at = requests - 1; at >= 0; at -= 1) {
     const key = keys[at] as number;
-    next[at] = seen.get(key) ?? requests;
-    seen.set(key, at);
+    next[at] = seen[key] as number;
+    seen[key] = at;
   }
   return { keys, sizes, next };
 }

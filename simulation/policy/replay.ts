@@ -1,8 +1,9 @@
 import type { EvictionPolicy, Resident } from '../../runtime/policy/eviction-policy.ts';
-import { POLICIES, POLICY_NAMES, type PolicyName } from '../../runtime/policy/policies.ts';
+import { POLICIES } from '../../runtime/policy/policies.ts';
+import { POLICY_NAMES, type PolicyName } from '../../runtime/ports/options.ts';
 import type { TraceBatch, TraceSource } from '../workload/trace.ts';
 import { RepriseError } from '../../runtime/errors.ts';
-import { BOUND_NAMES, type BoundName, clairvoyant } from './clairvoyant.ts';
+import { BOUND_NAMES, type BoundName, clairvoyant, isBound } from './clairvoyant.ts';
 import type { ReplayOptions, ReplayRow, ReplayRun } from './replay-row.ts';
 
 export type { ReplayOptions, ReplayRow, ReplayRun } from './replay-row.ts';
@@ -32,10 +33,6 @@ export async function replay(
       ? clairvoyant(source.name, kept, run as ReplayRun & { policy: BoundName }, options)
       : cache.row(source.name, requests);
   });
-}
-
-function isBound(name: string): name is BoundName {
-  return (BOUND_NAMES as readonly string[]).includes(name);
 }
 
 /** A cache of handles only, as an owner would hold them. */

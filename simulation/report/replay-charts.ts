@@ -1,3 +1,4 @@
+import { isBound } from '../policy/clairvoyant.ts';
 import type { ReplayRow } from '../policy/replay.ts';
 import { bytesText } from './replay-text.ts';
 
@@ -6,6 +7,8 @@ export interface ReplaySeries {
   readonly name: string;
   readonly points: readonly (readonly [x: number, y: number])[];
   readonly dots?: boolean;
+  /** What no policy can pass. */
+  readonly isBound?: boolean;
 }
 
 /** A chart of a replay, as a page draws it. */
@@ -29,7 +32,8 @@ export function hitRateCharts(rows: readonly ReplayRow[]): readonly ReplayChart[
       const points = ofPolicy
         .map(({ size, hitPct }): [number, number] => [unit === 'bytes' ? size / MIB : size, hitPct])
         .sort(([a], [b]) => a - b);
-      return { name: ofPolicy[0]!.policy, points, ...(points.length === 1 && { dots: true }) };
+      const { policy: name } = ofPolicy[0]!;
+      return { name, points, ...(points.length === 1 && { dots: true }), ...(isBound(name) && { isBound: true }) };
     });
     const xLabel = unit === 'bytes' ? 'size, MiB' : 'size, entries';
     return { title: `${trace}: hit rate by size`, xLabel, yLabel: 'hit rate, %', series };
@@ -44,8 +48,12 @@ export function missRatioCharts(rows: readonly ReplayRow[], windowRequests: numb
     const size = sizes[Math.floor(sizes.length / 2)]!;
     const series = group
       .filter((row) => row.size === size)
-      .map(({ policy, windows = [] }) => ({ name: policy, points: overTime(windows, windowRequests) }));
-    const title = `${trace}: miss ratio over time at ${unit === 'bytes' ? bytesText(size) : `${size} entries`}`;
+      .map(({ policy, windows = [] }) => ({
+        name: policy,
+        points: overTime(windows, windowRequests),
+        ...(isBound(policy) && { isBound: true }),
+      }));
+    const title = `${trace}: miss ratio over time at ${unit === 'bytes' ? bytesText(size) : `${size.toLocaleString('en-US')} entries`}`;
     return { title, xLabel: 'requests', yLabel: 'misses, %', series };
   });
 }

@@ -61,7 +61,7 @@ describe('a replay as charts', () => {
           [20, 40],
         ],
       },
-      { name: 'belady', points: [[10, 50]], dots: true },
+      { name: 'belady', points: [[10, 50]], dots: true, isBound: true },
     ]);
     expect(charts[1]?.series).toEqual([{ name: 'lru', points: [[2, 5]], dots: true }]);
   });

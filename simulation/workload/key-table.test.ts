@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeyTable } from './key-table.ts';
+import { KeyTable, NameTable } from './key-table.ts';
 
 describe('KeyTable', () => {
   it('gives each key the number of keys before it, always the same', () => {
@@ -24,5 +24,14 @@ describe('KeyTable', () => {
     const table = new KeyTable();
     expect([2 ** 32, 0, 2 ** 53 - 1, 2 ** 32].map((key) => table.idOf(key))).toEqual([0, 1, 2, 0]);
     expect(table.idOfPair(2 ** 21 - 1, 2 ** 32 - 1)).toBe(2);
+  });
+});
+
+describe('NameTable', () => {
+  it('goes on when a part of it is full', () => {
+    const table = new NameTable(3);
+    const names = Array.from({ length: 20 }, (_, at) => `name-${at}`);
+    expect(names.map((name) => table.idOf(name))).toEqual(names.map((_, at) => at));
+    expect(names.map((name) => table.idOf(name))).toEqual(names.map((_, at) => at));
   });
 });

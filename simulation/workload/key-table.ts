@@ -73,15 +73,33 @@ function mixed(high: number, low: number): number {
   return hash ^ (hash >>> 16);
 }
 
+/** Keys that one `Map` may hold: V8 refuses more than 2²⁴. */
+const MAP_KEYS_MAX = 2 ** 24 - 1;
+
 /** Dense ids for texts, in the order of first sight. */
 export class NameTable {
-  readonly #ids = new Map<string, number>();
+  /** The last one is filled; all but it are full. */
+  readonly #parts: Map<string, number>[] = [new Map()];
+  readonly #partMax: number;
+  #size = 0;
+
+  constructor(partMax = MAP_KEYS_MAX) {
+    this.#partMax = partMax;
+  }
 
   idOf(name: string): number {
-    const known = this.#ids.get(name);
-    if (known !== undefined) return known;
-    const id = this.#ids.size;
-    this.#ids.set(name, id);
+    for (const part of this.#parts) {
+      const known = part.get(name);
+      if (known !== undefined) return known;
+    }
+    const id = this.#size;
+    let last = this.#parts.at(-1)!;
+    if (last.size >= this.#partMax) {
+      last = new Map();
+      this.#parts.push(last);
+    }
+    last.set(name, id);
+    this.#size += 1;
     return id;
   }
 }

@@ -33,7 +33,7 @@ export function sizesOf(text: string): readonly Pick<ReplayRun, 'size' | 'unit'>
 /** The policies of `--policy`; `all`: every policy, without the bounds. */
 export async function policiesOf(text: string): Promise<readonly string[]> {
   const [{ POLICY_NAMES }, { REPLAY_NAMES }] = await Promise.all([
-    import('../../../runtime/policy/policies.ts'),
+    import('../../../runtime/ports/options.ts'),
     import('../../../simulation/policy/replay.ts'),
   ]);
   const names = parts(text).flatMap((part): readonly string[] =>

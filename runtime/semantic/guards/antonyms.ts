@@ -13,25 +13,30 @@ const LOOSE = new Set(
   ),
 );
 
-/** Conflicts of comparisons that are still in use: three guards and the signals ask for that of one candidate. */
-const conflicts = new WeakMap<Comparison, number>();
+/** The last comparison asked about, and its conflict: three guards and the signals ask for that of one candidate. */
+let lastCompared: Comparison | undefined;
+let lastConflict = 0;
 
 /** How far two texts say the contrary, in [0, 1]: 1 for opposites of content, 0.5 for those that are grammar too. Symmetric. */
 export function antonymConflict(a: Features, b: Features, lexicon: DomainLexicon): number {
   const compared = compare(a, b, lexicon);
   const { a: restA, b: restB } = compared;
   if (restA.length === 0 || restB.length === 0 || restA.length + restB.length > REST_MAX) return 0;
-  const known = conflicts.get(compared);
-  if (known !== undefined) return known;
+  if (lastCompared === compared) return lastConflict;
   let conflict = 0;
   for (const one of restA) {
     for (const two of restB) {
-      if (!areOpposite(one, two, lexicon)) continue;
+      if (
+        !areOpposite(one, two, lexicon) &&
+        !(isForOrAgainst(a, one) && isForOrAgainst(b, two) && one.word !== two.word)
+      )
+        continue;
       if (one.kind === 'f' && two.kind === 'f' && !inOnePlace(a, one.index, b, two.index)) continue;
       conflict = Math.max(conflict, LOOSE.has(one.word) || LOOSE.has(two.word) ? 0.5 : 1);
     }
   }
-  conflicts.set(compared, conflict);
+  lastCompared = compared;
+  lastConflict = conflict;
   return conflict;
 }
 
@@ -47,6 +52,15 @@ export function antonymsDiffer(a: Features, b: Features, lexicon: DomainLexicon)
 /** Little words are opposed only where the same word stands before or after both. */
 function inOnePlace(a: Features, atA: number, b: Features, atB: number): boolean {
   return (a.stems[atA - 1] ?? '') === (b.stems[atB - 1] ?? '') || (a.stems[atA + 1] ?? '') === (b.stems[atB + 1] ?? '');
+}
+
+const SIDED = new Set(
+  'argument arguments argue arguing case vote votes voting evidence reason reasons campaign points'.split(' '),
+);
+
+/** "arguments for" and "arguments against"; a vaccine for the flu is one against it. */
+function isForOrAgainst(features: Features, { word, index }: Rest): boolean {
+  return (word === 'for' || word === 'against') && SIDED.has(features.words[index - 1] ?? '');
 }
 
 const OPPOSED_SHARE_MIN = 0.4;

@@ -52,6 +52,7 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['How to enable cookies', 'How to disable cookies'],
     ['Who may enter before noon?', 'Who may enter after noon?'],
     ['Is the plan refundable?', 'Is the plan nonrefundable?'],
+    ['Give me arguments for a sugar tax', 'Give me arguments against a sugar tax'],
   ],
   entities: [
     ['Tell me about Slovakia', 'Tell me about Slovenia'],
@@ -82,6 +83,8 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['How much sleep is enough?', 'How much sleep is enough for a toddler?'],
     ['Is it in the basic plan?', 'Is it in the premium plan?'],
     ['Is my deposit safe?', 'Is their deposit safe?'],
+    ['A hostel near the station in Graz', 'A hostel near the airport in Graz'],
+    ['How do I dye a cotton scarf?', 'How do I dye a silk scarf?'],
   ],
   question: [
     ['Where does saffron grow?', 'How does saffron grow?'],
@@ -89,6 +92,9 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['Where did the ship sink?', 'Why did the ship sink?'],
     ['How much does a clutch cost?', 'Who sells a clutch at cost?'],
     ['How tall is the tower?', 'How old is the tower?'],
+    ['How do I keep my knives from rusting?', 'Why do my knives rust?'],
+    ['Please block my card', 'Why did you block my card?'],
+    ['I want to pay my water bill', 'How much is my water bill?'],
   ],
   tense: [
     ['Will the price drop soon?', 'Why did the price drop so soon?'],
@@ -167,6 +173,12 @@ const ALIKE: readonly (readonly [string, string])[] = [
   ['Help me! 😀 please', 'help me please'],
   ['What is "hello" in French?', 'what is hello in French'],
   ['WHERE IS MY ORDER', 'Where is my order?'],
+  ['Why do owls hoot?', "What's the reason owls hoot?"],
+  ["I don't understand why my card was blocked", 'Why was my card blocked?'],
+  ["I'm not sure how to reset the router", 'How do I reset the router?'],
+  ['Can I work from another country?', 'Can I work from a different country?'],
+  ['Sorry to trouble you again, where is my order?', 'Where is my order?'],
+  ['Is there a vaccine against the flu?', 'Is there a vaccine for the flu?'],
   ['Good morning, where is my order?', 'Where is my order?'],
 ];
 

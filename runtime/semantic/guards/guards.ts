@@ -47,8 +47,24 @@ export function vetoesOf(
   lexicon: DomainLexicon,
 ): readonly string[] {
   const vetoes: string[] = [];
-  for (const name of names) if (GUARDS.get(name)?.(a, b, lexicon) ?? true) vetoes.push(name);
+  for (const name of names) if (isVetoed(name, a, b, lexicon)) vetoes.push(name);
   return vetoes;
+}
+
+/** The first guard of `names` that vetoes; undefined: none does. */
+export function firstVetoOf(
+  names: readonly string[],
+  a: Features,
+  b: Features,
+  lexicon: DomainLexicon,
+): string | undefined {
+  for (const name of names) if (isVetoed(name, a, b, lexicon)) return name;
+  return undefined;
+}
+
+function isVetoed(name: string, a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  const guard = GUARDS.get(name);
+  return guard === undefined || guard(a, b, lexicon);
 }
 
 /** The guards of `names` that don't know the language of a text: they clear nothing, so the strict threshold must hold. */

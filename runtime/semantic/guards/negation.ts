@@ -46,7 +46,22 @@ function isNoDenial(tokens: readonly Token[], index: number): boolean {
   const token = tokens[index];
   if (FAILURES.has(token?.lower ?? '') && tokens[index + 1]?.lower !== 'to') return true;
   if (token?.lower === 'no') return token.first && tokens[index + 1]?.kind !== 'word';
-  return token?.raw === 'None' && !token.first;
+  return (token?.raw === 'None' && !token.first) || isIgnorance(tokens, index);
+}
+
+const KNOWING = new Set('know understand sure certain figure clear see idea clue get'.split(' '));
+const CLAUSE_OPENERS = new Set('how what why where when which who if whether'.split(' '));
+const KNOWING_WITHIN = 4;
+const OPENER_WITHIN = 3;
+
+/** "I don't understand why", "I'm not sure how": the same question as without. */
+function isIgnorance(tokens: readonly Token[], index: number): boolean {
+  for (let at = index + 1; at <= index + KNOWING_WITHIN; at += 1) {
+    if (!KNOWING.has(tokens[at]?.lower ?? '')) continue;
+    for (let next = at + 1; next <= at + OPENER_WITHIN; next += 1)
+      if (CLAUSE_OPENERS.has(tokens[next]?.lower ?? '')) return true;
+  }
+  return false;
 }
 
 /** None known for "why isn't …", where the subject follows; what stands before for "… but the radio doesn't". */

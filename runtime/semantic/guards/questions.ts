@@ -22,7 +22,10 @@ export function extractQuestions(words: readonly string[]): readonly string[] {
   }
   if (found.size > 1) found.delete('what');
   if (found.has('amount') && words.some(isPrice)) found.add('price');
-  if (found.size === 0 && asksWhether(words)) found.add('whether');
+  if (found.size === 0) {
+    if (asksWhether(words)) found.add('whether');
+    else if (isRequest(words)) found.add('request');
+  }
   return [...found].sort();
 }
 
@@ -49,6 +52,28 @@ function asksWhether(words: readonly string[]): boolean {
 /** "is there a way to": how; "is there a reason": why. */
 const OPENING = new Set('way ways reason chance something anything somewhere someone'.split(' '));
 
+const REQUESTED = new Set(
+  `freeze unfreeze block unblock lock unlock pay transfer send book make set schedule reschedule order buy cancel change remove add delete turn open
+  close call play start stop reset update increase decrease raise lower report request apply convert translate write`.split(
+    /\s+/u,
+  ),
+);
+const BEFORE_REQUEST = new Set('please i want need would like to wanna can could you help me hi hello hey'.split(' '));
+const REQUEST_WITHIN = 6;
+
+/** "please freeze my card", "I want to pay my bill": something is to be done. */
+function isRequest(words: readonly string[]): boolean {
+  for (let at = 0; at < Math.min(words.length, REQUEST_WITHIN); at += 1) {
+    const word = words[at] ?? '';
+    if (REQUESTED.has(word)) return true;
+    if (word !== ',' && !BEFORE_REQUEST.has(word)) return false;
+  }
+  return false;
+}
+
+/** What a request is never taken for: what is asked about it. */
+const ABOUT_REQUESTS = new Set(['why', 'amount', 'when', 'who', 'span']);
+
 function askedBy(word: string, words: readonly string[], at: number): string {
   switch (word) {
     case 'who':
@@ -64,7 +89,7 @@ function askedBy(word: string, words: readonly string[], at: number): string {
       return askedByHow(words, at);
     case 'what':
     case 'which':
-      return askedByNoun(nextWord(words, at)) || 'what';
+      return askedByNoun(nextWord(words, at)) || askedForReason(words, at) || 'what';
     default:
       return '';
   }
@@ -110,6 +135,20 @@ function askedByNoun(next: string): string {
   return REASON_WORDS.has(next) || next === 'makes' || next === 'causes' ? 'why' : '';
 }
 
+const BEFORE_REASON = new Set('is was are were the a main real point'.split(' '));
+const REASON_WITHIN = 4;
+
+/** "what's the reason", "what is the point of", "what made", "what led to". */
+function askedForReason(words: readonly string[], at: number): string {
+  for (let next = at + 1; next <= at + REASON_WITHIN; next += 1) {
+    const word = bareWord(words[next] ?? '');
+    if (word === 'reason' || (word === 'point' && words[next + 1] === 'of')) return 'why';
+    if (next === at + 1 && (word === 'made' || (word === 'led' && words[next + 1] === 'to'))) return 'why';
+    if (!BEFORE_REASON.has(word)) return '';
+  }
+  return '';
+}
+
 function nextWord(words: readonly string[], at: number): string {
   return bareWord(words[at + 1] ?? '');
 }
@@ -142,6 +181,7 @@ export function questionConflict(a: Features, b: Features): number {
   if (a.questions.length === 0 || b.questions.length === 0) return 0;
   if (a.questions.some((question) => b.questions.includes(question))) return 0;
   const [one = '', two = ''] = [a.questions.join(' '), b.questions.join(' ')].sort();
+  if (a.questions.includes('request') || b.questions.includes('request')) return isAskedAbout(a, b) ? 0.5 : 0;
   if (one === 'whether' || two === 'whether') return 0.25;
   if (one === 'what' || two === 'what') return VAGUE.has(`${one} ${two}`) ? 0.25 : 0;
   if (isSpanAndPrice(a, b) || isSpanAndPrice(b, a)) return 1;
@@ -150,6 +190,18 @@ export function questionConflict(a: Features, b: Features): number {
     b.questions.some((two) => LOOSE.has(one < two ? `${one} ${two}` : `${two} ${one}`)),
   );
   return loose ? 0.5 : 1;
+}
+
+function isAskedOfRequest(a: Features, b: Features): boolean {
+  return a.questions.includes('request') || b.questions.includes('request');
+}
+
+function isAskedAbout(a: Features, b: Features): boolean {
+  return a.questions.some(isOfRequests) || b.questions.some(isOfRequests);
+}
+
+function isOfRequests(question: string): boolean {
+  return ABOUT_REQUESTS.has(question);
 }
 
 function isSpanAndPrice(a: Features, b: Features): boolean {
@@ -172,7 +224,10 @@ export function questionsDiffer(a: Features, b: Features, lexicon: DomainLexicon
     const rest = compared.restA + compared.restB;
     return rest === 0 ? isVague(a, b) || areOfThings(a, b) : rest === 1 && isVague(a, b);
   }
-  return compared.near || (conflict === 1 && compared.share >= ASKED_SHARE_MIN);
+  return (
+    compared.near ||
+    ((conflict === 1 || isHowAndWhy(a, b) || isAskedOfRequest(a, b)) && compared.share >= ASKED_SHARE_MIN)
+  );
 }
 
 const PERSONS = new Set('i we you one my our your me us someone people'.split(' '));
@@ -182,6 +237,14 @@ function areOfThings(a: Features, b: Features): boolean {
   const isHow = a.questions.includes('how') !== b.questions.includes('how');
   const isWhere = a.questions.includes('where') !== b.questions.includes('where');
   return isHow && isWhere && !a.words.some((word) => PERSONS.has(word)) && !b.words.some((word) => PERSONS.has(word));
+}
+
+/** "how do I keep it from rusting" and "why does it rust": no denial makes trouble of either. */
+function isHowAndWhy(a: Features, b: Features): boolean {
+  if (a.negations.length > 0 || b.negations.length > 0 || a.questions.length !== 1 || b.questions.length !== 1)
+    return false;
+  const [one, two] = [a.questions[0], b.questions[0]];
+  return (one === 'how' && two === 'why') || (one === 'why' && two === 'how');
 }
 
 function isVague(a: Features, b: Features): boolean {

@@ -35,6 +35,8 @@ const BEFORE_INFINITIVE = new Set(
   hard ok okay it time what where when which whom decide plan forget me him us them you i and or not legal illegal wise better hoping hope
   love wish ask asked tell told is`.split(/\s+/u),
 );
+/** "have it mended by". */
+const HAVE = new Set('have has had having'.split(' '));
 const BE = new Set('is are was were be been being am get gets got getting'.split(' '));
 
 /** Forms of persons: subject form, and whether it stands for an owner where a noun follows. */
@@ -105,11 +107,13 @@ class RoleReader {
 
   /** Words that end or open a phrase. */
   #turn(word: string, at: number): boolean {
-    if (word === '.') this.#startClause('');
+    if (word === '.' || word === 'but') this.#startClause('');
     else if (word === ',') this.#pause();
     else if (COORDINATORS.has(word) || this.#isBetweenNumbers(word, at)) this.#group += 1;
     else if (SUBORDINATORS.has(word) || this.#opensClause(word, at)) this.#startClause(word);
+    else if (word === 'to' && this.#isCompared(at)) return true;
     else if (word === 'to' && this.#isInfinitive(at)) this.#resume();
+    else if (word === 'from' && this.#isDone(at)) this.#resume();
     else if (PREPOSITIONS.has(word) || EITHER.has(word)) this.#startPhrase(word, at);
     else return false;
     return true;
@@ -217,7 +221,7 @@ class RoleReader {
     for (let before = at - 2; before >= 0; before -= 1) {
       const word = words[before] ?? '';
       if (word === '.' || word === ',') return false;
-      if (BE.has(word)) return true;
+      if (BE.has(word) || (HAVE.has(word) && before < at - 2)) return true;
     }
     return false;
   }
@@ -228,7 +232,24 @@ class RoleReader {
     const next = bareWord(words[at + 1] ?? '');
     if (kind === '#' || kind === 'n' || DETERMINERS.has(next)) return false;
     const before = bareWord(words[at - 1] ?? '');
-    return at === 0 || before === ',' || BEFORE_INFINITIVE.has(before);
+    return (
+      at === 0 ||
+      before === ',' ||
+      next === 'be' ||
+      BEFORE_INFINITIVE.has(before) ||
+      (before.endsWith('er') && words.includes('than'))
+    );
+  }
+
+  /** "stop someone from reading". */
+  #isDone(at: number): boolean {
+    const { words, kinds } = this.#features;
+    return kinds[at + 1] === 'w' && (words[at + 1] ?? '').endsWith('ing');
+  }
+
+  /** "cheaper to fly than to drive": what is done stands on one side of "than". */
+  #isCompared(at: number): boolean {
+    return bareWord(this.#features.words[at - 1] ?? '') === 'than';
   }
 
   #opensClause(word: string, at: number): boolean {

@@ -28,12 +28,27 @@ const SWAPPED: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ['Can my nurse see my notes?', "Can I see my nurse's notes?"],
     ['My brother-in-law owes my cousin money', 'My cousin owes my brother-in-law money'],
   ],
+  'who does it, who is named beside it': [
+    ['Can the gym cancel my membership?', 'Can I cancel my membership at the gym?'],
+    ['Why did the restaurant refuse my card?', "Why did I refuse the restaurant's card?"],
+    ['My flatmate keeps using my shampoo', "I keep using my flatmate's shampoo"],
+    ['A teammate of mine keeps interrupting my talks', 'A teammate of mine says I keep interrupting her talks'],
+    ['My sister forwarded me a letter our aunt wrote', 'Our aunt forwarded me a letter my sister wrote'],
+    ['I told my manager about a mistake the client made', 'The client told my manager about a mistake I made'],
+    ['How do I stop my ex calling me?', 'How do I stop calling my ex?'],
+  ],
+  'who gives, who gets': [
+    ['How do I let a coworker edit my calendar?', "How do I edit a coworker's calendar?"],
+    ['How do I give my assistant access to my inbox?', "How do I get access to my assistant's inbox?"],
+  ],
   'what comes first': [
     ['Should I prime before I sand?', 'Should I sand before I prime?'],
     ['If the pump stops, does the fan run?', 'If the fan stops, does the pump run?'],
   ],
   comparison: [
     ['Is copper softer than silver?', 'Is silver softer than copper?'],
+    ['Which rivers are longer than the Rhine?', 'Which rivers is the Rhine longer than?'],
+    ['Is it cheaper to rent than to take a mortgage?', 'Is it cheaper to take a mortgage than to rent?'],
     ['Can a hare outrun a horse more often than a dog?', 'Can a dog outrun a horse more often than a hare?'],
   ],
   arithmetic: [
@@ -49,6 +64,9 @@ const SWAPPED: Readonly<Record<string, readonly (readonly [string, string])[]>> 
   'what is asked for': [
     ['Who was Abel killed by?', 'Who did Abel kill?'],
     ['Which clubs did Anna join?', 'Which clubs joined Anna?'],
+    ['Which of my friends have blocked me?', 'Which of my friends have I blocked?'],
+    ['Who is following me on my own site?', 'Whom am I following on my own site?'],
+    ['How can I see who unfollowed me?', 'How can I see whom I unfollowed?'],
   ],
   'two words of one meaning': [
     ['Was she sent from the clinic to the hospital?', 'Was she sent from the hospital to the clinic?'],
@@ -79,6 +97,18 @@ const MOVED: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
     ['Did the editor accuse the mayor?', 'Was the mayor accused by the editor?'],
     ['The parcel was lost by the courier', 'The courier lost the parcel'],
     ['Which rates are set by the council?', 'Which rates does the council set?'],
+    ['Can the gym cancel my membership?', 'Can my membership be cancelled by the gym?'],
+    ['The doctor told me to rest', 'I was told to rest by the doctor'],
+    ['Can my doctor prescribe this over the phone?', 'Can I have this prescribed by my doctor over the phone?'],
+  ],
+  'one question in two forms': [
+    ['What plan do I have?', "I'd like to know what plan I have"],
+    ['What amount do I have to pay?', 'What amount of money do I pay?'],
+    ['How many ounces are in a pound?', 'What is a pound in ounces?'],
+    ['How do I get a refund from the shop?', 'How can the shop refund me?'],
+    ['When my parents come, can they use my login?', 'Can my parents use my login when they come?'],
+    ['Can I cancel my hotel booking?', 'Can I cancel my booking at the hotel?'],
+    ['My brother and I want to open an account', 'I want to open an account with my brother'],
   ],
   keywords: [['cheap hotel pool oslo', 'oslo hotel cheap pool']],
   'a thing that acts by itself': [['Why is my phone not charging?', 'Why can I not charge my phone?']],

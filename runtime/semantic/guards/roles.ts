@@ -1,5 +1,7 @@
 import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
+import { ACTOR_WORDS } from '../lexicons/actors.ts';
+import { partsChanged } from './agents.ts';
 import { compare } from './compare.ts';
 import { bareWord } from './word-info.ts';
 import { roleUnitsOf } from './role-units.ts';
@@ -21,10 +23,11 @@ export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): 
   const few = Math.max(compared.restA, compared.restB) <= REST_MAX;
   if (!few && !compared.near) return false;
   if (few && asksDiffer(a.words, b.words)) return true;
+  const even = isEven(a).even || isEven(b).even;
+  if (partsChanged(a, b, even)) return true;
   const unitsA = roleUnitsOf(a);
   const unitsB = roleUnitsOf(b);
-  const even = isEven(a) || isEven(b);
-  if (rolesExchanged(unitsA, unitsB, { even, few })) return true;
+  if (rolesExchanged(unitsA, unitsB, { even, few, counted: isCounted(a) !== isCounted(b) })) return true;
   if (!few || compared.share < ORDERED_SHARE_MIN || (isBare(a) && isBare(b))) return false;
   if (orderTurned(unitsA, unitsB, even) || headsExchanged(unitsA, unitsB)) return true;
   return compared.restA + compared.restB === 0 && actorChanged(unitsA, unitsB);
@@ -33,16 +36,21 @@ export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): 
 /** Words by which two things stand on equal terms. */
 const EVEN = new Set(
   `differ difference differences distance far interact interacts interaction mix mixed combine combined compare compared comparison same similar equal
-  compatible together married related near close react reacts match matches pair pairs apart equivalent synonym rhyme rhymes unlike alike go
-  goes take taking eat drink wear versus vs differs different distinguish overlap collide agree meet talk connected correlated correlate`.split(
+  compatible together married related near close react reacts match matches pair pairs apart equivalent synonym rhyme rhymes unlike alike versus vs differs different distinguish overlap collide agree meet talk connected correlated correlate along`.split(
     /\s+/u,
   ),
 );
+const THIRD_PERSONS = new Set(['he', 'she', 'they']);
 const EVEN_ROLES = new Set(['', 'with', 'to', 'from', 'as', 'and', 'against']);
 
-function isEven(features: Features): boolean {
-  return features.words.some((word) => EVEN.has(bareWord(word)));
-}
+/** What is done with two things at once. */
+const DONE_WITH = new Set('go goes take taking eat drink wear'.split(' '));
+
+const isEven = remembered(({ words }: Features): { readonly even: boolean } => {
+  const plain = words.map(bareWord);
+  const beside = plain.includes('with') || plain.includes('and');
+  return { even: plain.some((word) => EVEN.has(word) || (beside && DONE_WITH.has(word))) };
+});
 
 /** Keywords without any grammar: their order says nothing. */
 function isBare(features: Features): boolean {
@@ -50,6 +58,7 @@ function isBare(features: Features): boolean {
 }
 
 interface Move {
+  readonly key: string;
   readonly kind: string;
   readonly from: string;
   readonly to: string;
@@ -59,7 +68,7 @@ interface Move {
 function rolesExchanged(
   a: readonly RoleUnit[],
   b: readonly RoleUnit[],
-  { even, few }: { readonly even: boolean; readonly few: boolean },
+  { even, few, counted }: { readonly even: boolean; readonly few: boolean; readonly counted: boolean },
 ): boolean {
   const moves = movesOf(a, b);
   if (!even && moves.some(({ from, to }) => (from === 'from' && to === 'to') || (from === 'to' && to === 'from')))
@@ -69,19 +78,35 @@ function rolesExchanged(
       const first = moves[one];
       const second = moves[two];
       if (first === undefined || second === undefined || first.from !== second.to || first.to !== second.from) continue;
-      if (isEvenExchange(first, second, even)) continue;
+      if (isEvenExchange(first, second, even) || (counted && isConversion(first, second))) continue;
       if (few || (first.from !== '' && first.to !== '')) return true;
     }
   }
   return false;
 }
 
-/** Terms that are alike; "X serves as Y"; "the size of X is 5" and "X has a size of 5". */
+/**
+ * Terms that are alike; "X serves as Y"; "the size of X is 5" and "X has a size of 5"; "they" for the people named before; "a card for me" and
+ * "can I have a card".
+ */
 function isEvenExchange(one: Move, two: Move, even: boolean): boolean {
   if (even && EVEN_ROLES.has(one.from) && EVEN_ROLES.has(one.to)) return true;
   const plain = one.from === '' || one.to === '';
+  if (one.kind === 'p' ? two.kind !== 'p' : two.kind === 'p') {
+    const person = one.kind === 'p' ? one.key : two.key;
+    if (THIRD_PERSONS.has(person) || (plain && (one.from === 'for' || one.to === 'for'))) return true;
+  }
   if (plain && (one.from === 'as' || one.to === 'as')) return true;
   return plain && (one.from === 'of' || one.to === 'of') && (one.kind === '#') !== (two.kind === '#');
+}
+
+function isCounted({ words }: Features): boolean {
+  return words.includes('many');
+}
+
+/** "5 feet in inches" and, in the other text, "how many inches are in 5 feet". */
+function isConversion(one: Move, two: Move): boolean {
+  return (one.kind === '#' || two.kind === '#') && (one.from === 'in' || one.to === 'in');
 }
 
 const MOVES_MAX = 16;
@@ -93,7 +118,7 @@ function movesOf(a: readonly RoleUnit[], b: readonly RoleUnit[]): readonly Move[
   for (const { key, kind } of a) {
     if (kind === 'v' || kind === 's' || done.has(key)) continue;
     done.add(key);
-    const move = moveOf(kind, rolesOf(a, key), rolesOf(b, key));
+    const move = moveOf({ key, kind }, rolesOf(a, key), rolesOf(b, key));
     if (move !== undefined && moves.length < MOVES_MAX) moves.push(move);
   }
   return moves;
@@ -106,7 +131,7 @@ function rolesOf(units: readonly RoleUnit[], key: string): string[] {
 }
 
 /** Both have the unit as often, and all its parts but one are the same. */
-function moveOf(kind: string, a: readonly string[], b: string[]): Move | undefined {
+function moveOf(unit: Pick<RoleUnit, 'key' | 'kind'>, a: readonly string[], b: string[]): Move | undefined {
   if (a.length !== b.length) return undefined;
   let from: string | undefined;
   for (const role of a) {
@@ -116,7 +141,7 @@ function moveOf(kind: string, a: readonly string[], b: string[]): Move | undefin
     else return undefined;
   }
   const [to] = b;
-  return from === undefined || to === undefined ? undefined : { kind, from, to };
+  return from === undefined || to === undefined ? undefined : { key: unit.key, kind: unit.kind, from, to };
 }
 
 /** "X reduces Y" and "Y reduces X": two units on other sides of a third, all in one phrase. */
@@ -159,13 +184,7 @@ const placesOf = remembered((units: readonly RoleUnit[]): ReadonlyMap<string, nu
 });
 
 /** People and bodies that act; of other things nothing follows from their side of the verb ("my phone charges", "I charge my phone"). */
-const ACTORS = new Set(
-  `wife husband son daughter mother mom mum father dad brother sister child kid baby friend partner boss neighbour tenant landlord bank shop company
-  agent client patient nurse police team colleague dog cat ex nephew niece aunt uncle cousin student guest admin people parents family`
-    .split(/\s+/u)
-    .map(stem),
-);
-const ACTING = /^.{3,}(?:er|or|ist|ian|ee)$/u;
+const ACTORS = new Set(ACTOR_WORDS.map(stem));
 
 /** "my boss reads my mail", "I read the mail of my boss": an actor on the other side of a verb, and a person come or gone. */
 function actorChanged(a: readonly RoleUnit[], b: readonly RoleUnit[]): boolean {
@@ -174,14 +193,19 @@ function actorChanged(a: readonly RoleUnit[], b: readonly RoleUnit[]): boolean {
   const placesB = placesOf(b);
   for (const [key, xa] of placesA) {
     const xb = placesB.get(key);
-    if (xb === undefined || a[xa]?.kind === 'p' || !(ACTORS.has(key) || ACTING.test(key))) continue;
+    if (xb === undefined || a[xa]?.kind === 'p' || !ACTORS.has(key)) continue;
     for (const [verb, va] of placesA) {
       const vb = placesB.get(verb);
       if (vb === undefined || va === xa || a[va]?.group !== a[xa]?.group || b[vb]?.group !== b[xb]?.group) continue;
-      if (xa < va !== xb < vb && (a[va]?.kind === 'w' || a[va]?.kind === 'v')) return true;
+      if (xa < va !== xb < vb && isVerb(a[va]) && isVerb(b[vb])) return true;
     }
   }
   return false;
+}
+
+/** What isn't part of a phrase after a preposition may be a verb. */
+function isVerb(unit: RoleUnit | undefined): boolean {
+  return unit !== undefined && unit.role === '' && (unit.kind === 'w' || unit.kind === 'v');
 }
 
 function personsIn(units: readonly RoleUnit[]): number {

@@ -130,7 +130,8 @@ function auxiliaryDiffers(a: Features, b: Features, lexicon: DomainLexicon): boo
   if (restA.length === 0 || restB.length === 0) return false;
   const pastA = hasAny(restA, PAST_AUXILIARIES);
   const pastB = hasAny(restB, PAST_AUXILIARIES);
-  if (pastA !== pastB && hasAny(pastA ? restB : restA, PRESENT)) return true;
+  if (pastA !== pastB && hasAny(pastA ? restB : restA, PRESENT) && !(pastA ? b : a).words.includes('being'))
+    return true;
   return restA.length + restB.length <= FUTURE_REST_MAX && (isToCome(restA, restB) || isToCome(restB, restA));
 }
 

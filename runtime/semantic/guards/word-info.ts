@@ -67,7 +67,7 @@ function kindOf(marked: string, word: string): string {
   if (marked.startsWith('=') && marked.length > 1) return '#';
   const named = word !== marked;
   if (COURTESY_WORDS.has(word)) return 'c';
-  if (FUNCTION_WORDS.has(word)) return named && (word === 'us' || word === 'it') ? 'n' : 'f';
+  if (FUNCTION_WORDS.has(word)) return named && (word === 'us' || word === 'it' || word === 'a') ? 'n' : 'f';
   if (!LETTERS.test(word)) {
     if (!/[\p{L}\p{N}]/u.test(word)) return 's';
     if (isIdentifier(word)) return 'i';

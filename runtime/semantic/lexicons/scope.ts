@@ -22,6 +22,8 @@ const CLASSES: readonly string[] = [
   'kind-of-place: indoor indoors | outdoor outdoors',
   'system: imperial british-units | us | metric',
   'first: first | last',
+  'venue: airport | station | harbour harbor | beach | downtown',
+  'material: leather | suede | fabric cloth | wood wooden | metal | plastic | cotton | wool woollen | silk | linen | marble | granite',
 ];
 
 /** Word → `class:member`, for words that limit a question. */
