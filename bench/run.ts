@@ -206,7 +206,8 @@ class Run {
     const { semanticCount } = this.#plan;
     if (semanticCount === 0) return undefined;
     log('semantic hits beside bare embeddings');
-    const args = [...TSX, join(HERE, 'semantic.ts'), MODELS_FOLDER, String(semanticCount)];
+    const build = this.#plan.fromSource ? 'sources' : 'built';
+    const args = [...TSX, join(HERE, 'semantic.ts'), MODELS_FOLDER, String(semanticCount), build];
     const output = await processes.run({ args, core: cores.server }, SEMANTIC_LIMIT_MS);
     const result = JSON.parse(output.trimEnd().split('\n').at(-1) ?? 'null') as SemanticResult | null;
     return result ?? undefined;
