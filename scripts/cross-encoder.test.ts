@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SystemClock } from '../runtime/host/system-clock.ts';
 import { tinyCrossEncoder, tinyTokenizer } from '../runtime/host/testing/tiny-onnx.ts';
 import { openVerifier } from '../runtime/host/verifier/open-verifier.ts';
+import { QuietTelemetry } from '../simulation/world/quiet-telemetry.ts';
 
 const SCRIPT = fileURLToPath(new URL('./cross-encoder.mjs', import.meta.url));
 const AT = `/someone/tiny/resolve/${'a'.repeat(40)}`;
@@ -47,7 +48,10 @@ describe('scripts/cross-encoder.mjs', () => {
     expect([code, out.trim()]).toEqual([0, join(modelDir, 'tiny', 'model.onnx')]);
     const clock = new SystemClock();
     const config = { kind: 'cross-encoder', model: '', name: 'tiny', modelDir, windowTokens: 64, threads: 1 } as const;
-    const verifier = await openVerifier({ ...config, executionProviders: ['cpu'] }, { clock, models: noModels });
+    const verifier = await openVerifier(
+      { ...config, executionProviders: ['cpu'] },
+      { clock, telemetry: new QuietTelemetry(), models: noModels },
+    );
     if ('missing' in verifier) throw new Error(verifier.missing);
     const deadlineAtMs = clock.monotonicMs() + 60_000;
     expect(await verifier.verify('same', 'same', { deadlineAtMs })).toBeGreaterThan(0.9);

@@ -134,7 +134,7 @@ async function openSemantic(
   };
   try {
     const policy = await openPolicy(config, 'missing' in embedder ? undefined : embedder.id, telemetry);
-    const verifier = overrides.verifier ?? (await openVerifier(config.semantic.verifier, { clock, models }));
+    const verifier = overrides.verifier ?? (await openVerifier(config.semantic.verifier, { clock, telemetry, models }));
     if ('missing' in verifier && verifier.missing !== '') telemetry.log('warn', `no verifier: ${verifier.missing}`);
     const nearMissLog = nearMissLogOf(config, telemetry);
     return {

@@ -252,6 +252,8 @@ function bypassOf(decision: SemanticDecision): string {
       return 'embedder';
     case 'budget':
       return 'lookup-budget';
+    case 'cell':
+      return 'cell';
     case 'degenerate':
       return 'degenerate-vector';
     default:

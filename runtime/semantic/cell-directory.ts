@@ -75,6 +75,10 @@ export class CellDirectory {
     const message: CellMessage = { kind: 'search', ...query.search };
     const replies = await Promise.all([...keys].map((key) => this.#ask(key, message, options)));
     if (replies.every((reply) => reply === undefined)) return undefined;
+    // A look-up without some of its cells goes on; one without any is its caller's to count.
+    for (const reply of replies) {
+      if (reply === undefined) this.#deps.telemetry.counter('reprise_bypasses_total', 'cell').add();
+    }
     const matches = replies.flatMap((reply) => (reply?.kind === 'matches' ? reply.matches : []));
     return matches.sort(compareCellMatches).slice(0, query.search.k);
   }
@@ -127,7 +131,6 @@ export class CellDirectory {
       return await this.#deps.actors.call<CellReply>('cell', key, message, options);
     } catch (error) {
       if (hasCode(error, 'cancelled')) throw error;
-      this.#deps.telemetry.counter('reprise_bypasses_total', 'cell').add();
       return undefined;
     }
   }

@@ -13,9 +13,8 @@ export interface PairSide {
   readonly sketch?: Sketch;
 }
 
-/** The side of a normalised text with what its embedder made of its words. */
-export function pairSide(text: string, wordVectors?: WordVectors): PairSide {
-  const features = extractFeatures(text);
+/** The side of a normalised text with what its embedder made of its words; `features`: the text's, read anew unless given. */
+export function pairSide(text: string, wordVectors?: WordVectors, features = extractFeatures(text)): PairSide {
   const sketch = sketchOf(features, wordVectors);
   return sketch === undefined ? { text, features } : { text, features, sketch };
 }

@@ -329,6 +329,14 @@ describe('SemanticMatcher', () => {
     expect(await decision).toMatchObject({ skipped: 'budget', evidence: [] });
   });
 
+  it('tells a cell that fails from a budget that is spent', async () => {
+    const { find, store, actors } = setUp();
+    await store('k1', 'the same text');
+    await find('known now');
+    await actors.stop();
+    expect((await find('the same text')).skipped).toBe('cell');
+  });
+
   it('does not queue for an embedder that is known to take longer than there is time', async () => {
     const { find, embedder, clock, store, matcher } = setUp();
     embedder.hold = true;

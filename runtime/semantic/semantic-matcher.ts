@@ -14,6 +14,7 @@ import { normaliseAskedText } from './asked-text.ts';
 import { CellDirectory } from './cell-directory.ts';
 import type { CellMatch } from './cell.ts';
 import { EmbedQueue } from './embed-queue.ts';
+import { extractFeatures, type Features } from './features.ts';
 import { Judgement, type Candidate } from './judgement.ts';
 import { LshCoder } from './lsh.ts';
 import type { DomainPolicy } from './policies.ts';
@@ -46,8 +47,8 @@ export interface SemanticHooks {
   readonly isRefused?: (storedKey: string, storedText: string, askedText: string) => boolean;
 }
 
-/** Why no candidate was looked at. `new-scope`: the scope's first request never pays for a look-up. */
-export type SemanticSkip = 'no-text' | 'new-scope' | 'window' | 'budget' | 'embedder' | 'degenerate';
+/** Why no candidate was looked at. `new-scope`: the scope's first request never pays for a look-up; `cell`: no cell could tell. */
+export type SemanticSkip = 'no-text' | 'new-scope' | 'window' | 'budget' | 'embedder' | 'cell' | 'degenerate';
 
 /** What became of a query. `entry` is present on a hit only. */
 export interface SemanticDecision {
@@ -136,11 +137,18 @@ export class SemanticMatcher {
     if (text === '') return skip('no-text');
     if (this.#isTooLong(text)) return skip('window');
     if (!this.#scopes.isKnown(query.scope)) return skip('new-scope');
-    const embedded = await this.#embedWithin(text, options);
+    const isKnown = this.#queue.isCached(text);
+    const embedding = this.#embedWithin(text, options);
+    // The embedder's thread works now, and this one would only wait.
+    const features = isKnown ? undefined : await featuresNext(text);
+    const embedded = await embedding;
     if (typeof embedded === 'string') return skip(embedded);
     if (embedded.truncated) return skip('window', embedded);
+    this.#sides.asked(text, embedded, features);
     const matches = await this.#candidates(query.scope, embedded, options);
-    if (matches === undefined) return skip('budget', embedded);
+    if (matches === undefined) {
+      return skip(options.deadlineAtMs <= this.#deps.clock.monotonicMs() ? 'budget' : 'cell', embedded);
+    }
     if (matches.length === 0) return { evidence: [], embedding: embedded };
     return { ...(await this.#judge({ query, text, embedded, matches, hooks, options })), embedding: embedded };
   }
@@ -320,6 +328,12 @@ export class SemanticMatcher {
       this.#deps.telemetry.log('debug', 'cell_add_failed', { code: toRepriseError(error).code });
     }
   }
+}
+
+/** In the next microtask: by then a text that was queued in this one is on its way. */
+async function featuresNext(text: string): Promise<Features> {
+  await undefined;
+  return extractFeatures(text);
 }
 
 function hasMoreWords(text: string, max: number): boolean {

@@ -1,4 +1,5 @@
 import type { Embedding } from '../ports/embedder.ts';
+import type { Features } from './features.ts';
 import { pairSide } from './pair-side.ts';
 import type { PairSide } from './pair-side.ts';
 import { RecentCache } from './recent-cache.ts';
@@ -31,11 +32,11 @@ export class SideCache {
     return side;
   }
 
-  /** The side of a normalised text with its embedding. */
-  asked(text: string, embedding: Embedding): PairSide {
+  /** The side of a normalised text with its embedding; `features`: where they were read already. */
+  asked(text: string, embedding: Embedding, features?: Features): PairSide {
     const known = this.#sides.get(embedding);
     if (known?.text === text) return known;
-    const side = pairSide(text, embedding.wordVectors);
+    const side = pairSide(text, embedding.wordVectors, features);
     this.#sides.put(embedding, side);
     return side;
   }

@@ -1,3 +1,4 @@
+import { QuietTelemetry } from '../../../simulation/world/quiet-telemetry.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +32,7 @@ const CONFIG: Omit<SemanticConfig['verifier'], 'modelDir'> = {
 };
 
 const clock = new SystemClock();
+const telemetry = new QuietTelemetry();
 const folder = mkdtempSync(join(tmpdir(), 'reprise-verifier-'));
 const workerUrl = pathToFileURL(join(folder, 'double.mjs'));
 const flag = join(folder, 'hanging');
@@ -43,7 +45,10 @@ describeVerifier(
   'a cross-encoder',
   async () => {
     const options = { modelPath: '', tokenizerPath: '', windowTokens: 64, threads: 1, executionProviders: ['cpu'] };
-    const verifier = await CrossEncoder.open({ clock }, { ...options, id: 'cross-encoder:double', workerUrl });
+    const verifier = await CrossEncoder.open(
+      { clock, telemetry },
+      { ...options, id: 'cross-encoder:double', workerUrl },
+    );
     return {
       verifier,
       nowMs: () => clock.monotonicMs(),
@@ -65,7 +70,7 @@ describe('a cross-encoder in ONNX', () => {
     writeFileSync(join(folder, 'tiny', 'model.onnx'), tinyCrossEncoder());
     const words = ['reset', 'my', 'password', 'cancel', 'order'];
     writeFileSync(join(folder, 'tiny', 'tokenizer.json'), JSON.stringify(tinyTokenizer(words)));
-    const opened = await openVerifier({ ...CONFIG, modelDir: folder }, { clock, models: noModels });
+    const opened = await openVerifier({ ...CONFIG, modelDir: folder }, { clock, telemetry, models: noModels });
     if ('missing' in opened) throw new Error(opened.missing);
     verifier = opened;
   });
@@ -89,20 +94,29 @@ describe('a cross-encoder in ONNX', () => {
 
 describe('a cross-encoder that cannot be had', () => {
   it('is said to be missing where its files are not', async () => {
-    const opened = await openVerifier({ ...CONFIG, name: 'none', modelDir: folder }, { clock, models: noModels });
+    const opened = await openVerifier(
+      { ...CONFIG, name: 'none', modelDir: folder },
+      { clock, telemetry, models: noModels },
+    );
     expect(opened).toEqual({ missing: `the cross-encoder none isn't in ${folder}` });
   });
 
   it('is said not to load where its model is none', async () => {
     mkdirSync(join(folder, 'broken'));
     for (const file of ['model.onnx', 'tokenizer.json']) writeFileSync(join(folder, 'broken', file), '{}');
-    const opened = await openVerifier({ ...CONFIG, name: 'broken', modelDir: folder }, { clock, models: noModels });
+    const opened = await openVerifier(
+      { ...CONFIG, name: 'broken', modelDir: folder },
+      { clock, telemetry, models: noModels },
+    );
     expect(opened).toMatchObject({ missing: expect.stringContaining("doesn't load") as string });
   });
 
   it('after it was closed it fails', async () => {
     const options = { modelPath: '', tokenizerPath: '', windowTokens: 64, threads: 1, executionProviders: ['cpu'] };
-    const encoder = await CrossEncoder.open({ clock }, { ...options, id: 'cross-encoder:double', workerUrl });
+    const encoder = await CrossEncoder.open(
+      { clock, telemetry },
+      { ...options, id: 'cross-encoder:double', workerUrl },
+    );
     await encoder.close();
     await expect(encoder.verify('a', 'b', within())).rejects.toThrow(RepriseError);
   });

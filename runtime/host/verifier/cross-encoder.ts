@@ -1,6 +1,7 @@
 import { RepriseError } from '../../errors.ts';
 import type { CallOptions } from '../../ports/call-options.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Verifier } from '../../ports/verifier.ts';
 import {
   CHARACTERS_PER_TOKEN_MAX,
@@ -19,13 +20,18 @@ export interface CrossEncoderOptions extends CrossEncoderWorkerData {
   readonly workerUrl?: URL;
 }
 
+export interface CrossEncoderDeps {
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+}
+
 /** A cross-encoder by ONNX Runtime in worker threads. */
 export class CrossEncoder implements Verifier {
   readonly id: string;
   readonly #charactersMax: number;
   readonly #threads: InferenceThreads<VerifyTask, VerifyReply>;
 
-  private constructor(deps: { readonly clock: Clock }, options: CrossEncoderOptions) {
+  private constructor(deps: CrossEncoderDeps, options: CrossEncoderOptions) {
     this.id = options.id;
     this.#charactersMax = options.windowTokens * CHARACTERS_PER_TOKEN_MAX;
     const { modelPath, tokenizerPath, windowTokens, executionProviders } = options;
@@ -37,12 +43,15 @@ export class CrossEncoder implements Verifier {
       workerData,
       threads: options.threads,
       queueMax: options.queueMax,
-      onThreadEnded: () => undefined,
+      onThreadEnded: (error) => {
+        const message = error instanceof Error ? error.message : String(error);
+        deps.telemetry.log('warn', 'verifier_thread_ended', { message });
+      },
     });
   }
 
   /** Loads the model in every thread. Fails with `embedder_unavailable`. */
-  static async open(deps: { readonly clock: Clock }, options: CrossEncoderOptions): Promise<CrossEncoder> {
+  static async open(deps: CrossEncoderDeps, options: CrossEncoderOptions): Promise<CrossEncoder> {
     const encoder = new CrossEncoder(deps, options);
     try {
       const within = { deadlineAtMs: deps.clock.monotonicMs() + OPEN_TIMEOUT_MS };

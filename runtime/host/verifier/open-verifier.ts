@@ -3,6 +3,7 @@ import type { SemanticConfig } from '../../config/index.ts';
 import { ModelVerifier } from '../../models/model-verifier.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ModelDirectory } from '../../ports/model-directory.ts';
+import type { Telemetry } from '../../ports/telemetry.ts';
 import type { Verifier } from '../../ports/verifier.ts';
 import { loadFailureOf, modelFilesOf } from '../embedding/model-files.ts';
 import { CrossEncoder } from './cross-encoder.ts';
@@ -13,7 +14,7 @@ import { CrossEncoder } from './cross-encoder.ts';
  */
 export async function openVerifier(
   config: SemanticConfig['verifier'],
-  deps: { readonly clock: Clock; readonly models: () => ModelDirectory },
+  deps: { readonly clock: Clock; readonly telemetry: Telemetry; readonly models: () => ModelDirectory },
 ): Promise<Verifier | { readonly missing: string }> {
   if (config.kind === 'off') return { missing: '' };
   if (config.kind === 'model') return new ModelVerifier(config.model, deps.models);
