@@ -202,13 +202,14 @@ class Run {
   }
 
   async #semantic(): Promise<SemanticResult | undefined> {
-    const { processes, cores, log } = this.#deps;
+    const { processes, log } = this.#deps;
     const { semanticCount } = this.#plan;
     if (semanticCount === 0) return undefined;
     log('semantic hits beside bare embeddings');
     const build = this.#plan.fromSource ? 'sources' : 'built';
     const args = [...TSX, join(HERE, 'semantic.ts'), MODELS_FOLDER, String(semanticCount), build];
-    const output = await processes.run({ args, core: cores.server }, SEMANTIC_LIMIT_MS);
+    // On all cores, since the embedder has a thread of its own.
+    const output = await processes.run({ args, core: undefined }, SEMANTIC_LIMIT_MS);
     const result = JSON.parse(output.trimEnd().split('\n').at(-1) ?? 'null') as SemanticResult | null;
     return result ?? undefined;
   }
