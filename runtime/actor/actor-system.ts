@@ -125,7 +125,7 @@ export class ActorSystem {
     for (const kind of this.#types.values()) {
       kind.sweep?.cancel();
       kind.sweep = undefined;
-      for (const activation of [...kind.live.values()]) this.#close(kind, activation);
+      for (const activation of kind.live.snapshot()) this.#close(kind, activation);
     }
   }
 

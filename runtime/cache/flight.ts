@@ -162,7 +162,7 @@ export class Flights {
   /** Refuses new joins and ends every flight with `draining`. */
   stop(): void {
     this.#stopped = true;
-    for (const flight of [...this.#live.values()]) flight.abort(new RepriseError('draining', 'The node is stopping.'));
+    for (const flight of this.#live.snapshot()) flight.abort(new RepriseError('draining', 'The node is stopping.'));
   }
 
   async #lead(input: FlightJoin): Promise<Participant> {

@@ -93,6 +93,14 @@ interface ServiceParts extends CoreParts {
   readonly recorder: Recorder;
 }
 
+function nearMissesOf(
+  { nearMissLog, clock, hash, telemetry }: NodePorts,
+  options: NodeOptions,
+): NearMisses | undefined {
+  if (nearMissLog === undefined) return undefined;
+  return new NearMisses(nearMissLog, { clock, hash, telemetry }, options.semantic.nearMiss);
+}
+
 function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts): InferenceService {
   const { clock, random, hash, telemetry, credentials } = ports;
   const { grid, ledger, tiers, semantic, flights, memory, recorder } = parts;
@@ -107,11 +115,7 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
     { nodeId: options.nodeId, entryBytesMax: cache.entryBytesMax },
   );
   const { refusals } = parts;
-  const { nearMissLog } = ports;
-  const nearMisses =
-    nearMissLog === undefined
-      ? undefined
-      : new NearMisses(nearMissLog, { clock, hash, telemetry }, options.semantic.nearMiss);
+  const nearMisses = nearMissesOf(ports, options);
   const { lookupBudgetMs, joinDeadlineMs } = cache;
   const lookup = new Lookup(
     { tiers, semantic, refusals, clock, telemetry, nearMisses },

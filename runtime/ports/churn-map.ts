@@ -38,8 +38,8 @@ export class ChurnMap<K, V> {
     return true;
   }
 
-  /** Those that are there now, in the order of their coming; what changes meanwhile may or may not be among them. */
-  values(): MapIterator<V> {
-    return this.#map.values();
+  /** Those that are there now, in the order of their coming. */
+  snapshot(): readonly V[] {
+    return [...this.#map.values()];
   }
 }

@@ -332,7 +332,7 @@ export class SemanticMatcher {
 
 /** In the next microtask: by then a text that was queued in this one is on its way. */
 async function featuresNext(text: string): Promise<Features> {
-  await undefined;
+  await Promise.resolve();
   return extractFeatures(text);
 }
 

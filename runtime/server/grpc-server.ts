@@ -4,7 +4,7 @@ import type { RequestRecord } from '../../clients/gateway/index.ts';
 import * as wire from '../../proto/gen/reprise/v1/inference_cache.ts';
 import { RepriseError, toRepriseError } from '../errors.ts';
 import { requireRole } from '../inference/roles.ts';
-import type { Identity, InferenceService, Role } from '../ports/service.ts';
+import type { CacheStatus, Identity, InferenceService, Role } from '../ports/service.ts';
 import { GrpcCallLog, type LoggedCall } from './grpc-call-log.ts';
 import { errorStatus } from './grpc-errors.ts';
 import {
@@ -116,15 +116,11 @@ export class GrpcServer {
       });
     return {
       infer: asking('Infer', async (asked, logged) => {
-        const reply = await service.infer(asked);
-        if (logged !== undefined) logged.cacheStatus = reply.status;
-        return encodeReply(reply);
+        return encodeReply(noted(await service.infer(asked), logged));
       }),
       inferStream: (call: StreamCall): void => this.#relay(call, request),
       lookup: asking('Lookup', async (asked, logged) => {
-        const reply = await service.lookup(asked);
-        if (logged !== undefined) logged.cacheStatus = reply.status;
-        return encodeLookup(reply);
+        return encodeLookup(noted(await service.lookup(asked), logged));
       }),
       explain: asking('Explain', async (asked) => encodeExplanation(await service.explain(asked))),
       store: this.#unary({
@@ -214,9 +210,7 @@ export class GrpcServer {
       const identity = this.#admit(call);
       if (logged !== undefined) logged.identity = identity;
       const asked = request(decoded(wire.InferRequest, call.request), identity, call);
-      const reply = await service.inferStream(asked);
-      if (logged !== undefined) logged.cacheStatus = reply.status;
-      const bytes = await relayStream(call, reply, stallMs);
+      const bytes = await relayStream(call, noted(await service.inferStream(asked), logged), stallMs);
       if (logged !== undefined) logged.replyBytes = bytes;
     };
     relay().then(
@@ -320,6 +314,12 @@ function encodedMethod({
     responseSerialize: asBuffer,
     responseDeserialize: (bytes) => bytes,
   };
+}
+
+/** The reply, its status noted for the log. */
+function noted<Reply extends { readonly status: CacheStatus }>(reply: Reply, logged: LoggedCall | undefined): Reply {
+  if (logged !== undefined) logged.cacheStatus = reply.status;
+  return reply;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
