@@ -86,8 +86,6 @@ export class GrpcServer {
     this.#options = options;
     this.#log = options.onCallDone === undefined ? undefined : new GrpcCallLog(options.onCallDone);
     this.#server = new Server({
-      // Counters for a service of grpc-js's own that isn't offered here; our metrics count the calls.
-      'grpc.enable_channelz': 0,
       'grpc.max_receive_message_length': 2 * options.bodyBytesMax + FIELDS_BYTES_MAX,
       'grpc.max_concurrent_streams': CALLS_MAX,
       'grpc.keepalive_time_ms': KEEPALIVE_MS,
