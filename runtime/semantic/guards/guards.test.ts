@@ -93,6 +93,8 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['How much does a clutch cost?', 'Who sells a clutch at cost?'],
     ['How tall is the tower?', 'How old is the tower?'],
     ['How do I keep my knives from rusting?', 'Why do my knives rust?'],
+    ['What is a standing order?', 'What do I do to get a standing order?'],
+    ['What does a standing order do?', 'How can I set up a standing order?'],
     ['Please block my card', 'Why did you block my card?'],
     ['I want to pay my water bill', 'How much is my water bill?'],
   ],
@@ -180,6 +182,9 @@ const ALIKE: readonly (readonly [string, string])[] = [
   ['Sorry to trouble you again, where is my order?', 'Where is my order?'],
   ['Is there a vaccine against the flu?', 'Is there a vaccine for the flu?'],
   ['Good morning, where is my order?', 'Where is my order?'],
+  ['What is a good way to split a bill?', 'How can I split a bill?'],
+  ['What do I do to get a locker?', 'How do I get a locker?'],
+  ['What is a standing order?', 'Can you explain what a standing order is?'],
 ];
 
 const PIECES = [

@@ -214,6 +214,9 @@ const WHETHER_SHARE_MIN = 0.6;
 /** True when two texts on one subject ask for different things of it. Symmetric. */
 export function questionsDiffer(a: Features, b: Features, lexicon: DomainLexicon): boolean {
   const conflict = questionConflict(a, b);
+  if (asksMeaning(a) !== asksMeaning(b) && (asksForSteps(a) || asksForSteps(b))) {
+    return compare(a, b, lexicon).share >= ASKED_SHARE_MIN;
+  }
   if (conflict === 0) return false;
   const compared = compare(a, b, lexicon);
   if (Math.min(compared.sharedA, compared.sharedB) === 0) return false;
@@ -228,6 +231,27 @@ export function questionsDiffer(a: Features, b: Features, lexicon: DomainLexicon
     compared.near ||
     ((conflict === 1 || isHowAndWhy(a, b) || isAskedOfRequest(a, b)) && compared.share >= ASKED_SHARE_MIN)
   );
+}
+
+const IS_OR_ARE = new Set(['is', 'are', 'does']);
+const INDEFINITE = new Set(['a', 'an']);
+/** "what is a good way of paying" asks how, and "what is a fair price" for a judgement. */
+const OF_STEPS = new Set('way ways method methods process procedure means good best fair right step steps'.split(' '));
+
+/** "what is a virtual card", "what does a virtual card do": what something is, not what to do about it. */
+function asksMeaning({ words }: Features): boolean {
+  const at = words.indexOf('what');
+  if (at < 0 || !IS_OR_ARE.has(words[at + 1] ?? '') || !INDEFINITE.has(words[at + 2] ?? '')) return false;
+  return !words.some((word) => word === 'to' || OF_STEPS.has(word) || FIRST_PERSON.has(word));
+}
+
+const FIRST_PERSON = new Set(['i', 'we']);
+
+/** "what do I do to get one", "how can I get one": what its asker has to do. */
+function asksForSteps({ words }: Features): boolean {
+  const person = words.findIndex((word) => FIRST_PERSON.has(word));
+  if (person < 0) return false;
+  return words.includes('how') || (words.includes('what') && words.indexOf('to', person) > 0);
 }
 
 const PERSONS = new Set('i we you one my our your me us someone people'.split(' '));
