@@ -19,6 +19,8 @@ describe('compileBlankRules', () => {
     ['a*'],
     ['a|'],
     ['(a)\\1'],
+    ['\\b'],
+    ['(?m)^'],
     ['(?=a)b'],
     ['(?:(?:a{1,50}){1,50})b'],
     ['(?:[a-z]?){900}[xy]'],
@@ -59,6 +61,21 @@ describe('compileBlankRules', () => {
     },
   );
 
+  it('leaves a text with more than 64 places as it is, counted over all rules', () => {
+    const blank = compileBlankRules([
+      { pattern: '\\d', replacement: '-' },
+      { pattern: 'b', replacement: '+' },
+    ]);
+    expect(blank?.('1'.repeat(63) + 'b')).toBe('-'.repeat(63) + '+');
+    expect(blank?.('1'.repeat(64) + 'b')).toBe('1'.repeat(64) + 'b');
+    expect(blank?.('1'.repeat(65))).toBe('1'.repeat(65));
+  });
+
+  it('searches a text a bounded number of times, however a rule looks past its match', () => {
+    const text = 'x'.repeat(16_384);
+    expect(compileBlankRules([{ pattern: 'x(?:.*y)?', replacement: '' }])?.(text)).toBe(text);
+  });
+
   it('gives the same every time', () => {
     const blank = compileBlankRules([{ pattern: '\\d+|b+?', replacement: '-' }]);
     expect([1, 2, 3].map(() => blank?.('a12bb3'))).toEqual(['a----', 'a----', 'a----']);
@@ -70,8 +87,8 @@ describe('compileBlankRules', () => {
   });
 
   it('leaves text longer than 16 KiB as it is', () => {
-    const blank = compileBlankRules([{ pattern: 'a', replacement: 'b' }]);
-    expect(blank?.('a'.repeat(16_384))).toBe('b'.repeat(16_384));
+    const blank = compileBlankRules([{ pattern: 'a+', replacement: 'b' }]);
+    expect(blank?.('a'.repeat(16_384))).toBe('b');
     expect(blank?.('a'.repeat(16_385))).toBe('a'.repeat(16_385));
   });
 

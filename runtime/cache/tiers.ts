@@ -179,13 +179,14 @@ export class Tiers {
     let published = false;
     try {
       if (!(await this.#replaceOlder(entry, item, options))) return false;
-      this.#stores += 1;
       if (!keepsNew) this.#nearCache?.invalidate(entry.key);
       if (reservation !== undefined) {
         published = this.#nearCache!.publish(reservation, entry, value.byteLength + ENTRY_OVERHEAD_BYTES);
       }
       return true;
     } finally {
+      // Whatever became of it: a write that failed may have been made.
+      this.#stores += 1;
       if (reservation !== undefined && !published) this.#nearCache!.release(reservation);
     }
   }

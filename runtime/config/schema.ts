@@ -191,7 +191,7 @@ const namespace = z.strictObject({
     .max(32)
     .default([])
     .describe(
-      'Volatile parts of texts that the key must not see: `pattern` (a regular expression in the syntax of RE2: no look-around, no references back; its time is linear in the text), `replacement`. Texts above 16 KiB are not blanked.',
+      'Volatile parts of texts that the key must not see: `pattern` (a regular expression in the syntax of RE2: no look-around, no references back), `replacement`. Texts above 16 KiB, or with more than 64 places to blank, are left as they are.',
     ),
   isolateUser: flag("Count the body's `user` into the key.", DEFAULT_NAMESPACE.isolateUser),
 });

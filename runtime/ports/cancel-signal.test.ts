@@ -65,6 +65,24 @@ describe.each(KINDS)('%s', (_name, make) => {
     expect(told).toEqual(['stays']);
   });
 
+  it('shows itself as the target of its event', () => {
+    const { signal, abort } = make();
+    let reason: unknown;
+    signal.addEventListener('abort', ({ target }) => (reason = (target as AbortSignal).reason));
+    abort('why');
+    expect(reason).toBe('why');
+  });
+
+  it('takes no listener whose own signal is aborted already, and leaves that signal when it is over', () => {
+    const { signal, abort } = make();
+    let told = 0;
+    const gone = new AbortController();
+    gone.abort();
+    signal.addEventListener('abort', () => (told += 1), { signal: gone.signal });
+    abort();
+    expect(told).toBe(0);
+  });
+
   it('does not tell a listener that another one removed meanwhile', () => {
     const { signal, abort } = make();
     let told = 0;
@@ -73,6 +91,31 @@ describe.each(KINDS)('%s', (_name, make) => {
     signal.addEventListener('abort', second);
     abort();
     expect(told).toBe(0);
+  });
+});
+
+describe('CancelSignal', () => {
+  it('leaves nothing behind on the signals that would have removed its listeners', () => {
+    const outer = new CancelSignal();
+    let added = 0;
+    const add = outer.addEventListener.bind(outer);
+    const remove = outer.removeEventListener.bind(outer);
+    outer.addEventListener = (...args) => {
+      added += 1;
+      add(...args);
+    };
+    outer.removeEventListener = (...args) => {
+      added -= 1;
+      remove(...args);
+    };
+    const cancelled = new CancelSignal();
+    cancelled.addEventListener('abort', () => undefined, { signal: outer });
+    cancelled.cancel();
+    const left = new CancelSignal();
+    const listener = (): void => undefined;
+    left.addEventListener('abort', listener, { signal: outer });
+    left.removeEventListener('abort', listener);
+    expect(added).toBe(0);
   });
 });
 

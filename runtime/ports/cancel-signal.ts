@@ -1,5 +1,11 @@
-type Abortable = Pick<AbortSignal, 'addEventListener' | 'removeEventListener'>;
+type Abortable = Pick<AbortSignal, 'aborted' | 'addEventListener' | 'removeEventListener'>;
 type Listener = EventListenerOrEventListenerObject;
+
+interface Entry {
+  readonly listener: Listener;
+  /** Leaves the signal that would remove the listener. */
+  readonly leave: (() => void) | undefined;
+}
 
 /**
  * An `AbortSignal` that is its own controller, for signals that are made for each request. A platform's signal costs several
@@ -10,7 +16,7 @@ export class CancelSignal implements AbortSignal {
   onabort: AbortSignal['onabort'] = null;
   #aborted = false;
   #reason: unknown = undefined;
-  #listeners: readonly Listener[] = NONE;
+  #entries: readonly Entry[] = NONE;
 
   get aborted(): boolean {
     return this.#aborted;
@@ -25,8 +31,11 @@ export class CancelSignal implements AbortSignal {
     if (this.#aborted) return;
     this.#aborted = true;
     this.#reason = reason;
-    this.dispatchEvent(new Event('abort'));
-    this.#listeners = NONE;
+    const event = new Event('abort');
+    Object.defineProperty(event, 'target', { value: this });
+    this.dispatchEvent(event);
+    for (const { leave } of this.#entries) leave?.();
+    this.#entries = NONE;
   }
 
   throwIfAborted(): void {
@@ -38,16 +47,24 @@ export class CancelSignal implements AbortSignal {
     listener: Listener | null,
     options?: boolean | { readonly signal?: Abortable | undefined },
   ): void {
-    if (type !== 'abort' || listener === null || this.#aborted || this.#listeners.includes(listener)) return;
-    this.#listeners = [...this.#listeners, listener];
-    if (typeof options === 'object') {
-      options.signal?.addEventListener('abort', () => this.removeEventListener(type, listener));
+    if (type !== 'abort' || listener === null || this.#aborted || this.#has(listener)) return;
+    const remover = typeof options === 'object' ? options.signal : undefined;
+    if (remover?.aborted === true) return;
+    let leave: (() => void) | undefined;
+    if (remover !== undefined) {
+      const remove = (): void => this.removeEventListener(type, listener);
+      remover.addEventListener('abort', remove);
+      leave = () => remover.removeEventListener('abort', remove);
     }
+    this.#entries = [...this.#entries, { listener, leave }];
   }
 
   removeEventListener(type: string, listener: Listener | null): void {
-    if (type !== 'abort' || this.#listeners.length === 0) return;
-    this.#listeners = this.#listeners.length === 1 && this.#listeners[0] === listener ? NONE : this.#without(listener);
+    if (type !== 'abort' || this.#entries.length === 0) return;
+    const entry = this.#entries.find((other) => other.listener === listener);
+    if (entry === undefined) return;
+    entry.leave?.();
+    this.#entries = this.#entries.length === 1 ? NONE : this.#entries.filter((other) => other !== entry);
   }
 
   /** Tells those that listen now; one that throws keeps nobody else from being told. */
@@ -55,19 +72,19 @@ export class CancelSignal implements AbortSignal {
     if (event.type !== 'abort') return true;
     const { onabort } = this;
     if (onabort !== null) tell(() => onabort.call(this, event));
-    for (const listener of this.#listeners) {
-      if (!this.#listeners.includes(listener)) continue;
+    for (const { listener } of this.#entries) {
+      if (!this.#has(listener)) continue;
       tell(() => (typeof listener === 'function' ? listener.call(this, event) : listener.handleEvent(event)));
     }
     return true;
   }
 
-  #without(listener: Listener | null): readonly Listener[] {
-    return this.#listeners.filter((other) => other !== listener);
+  #has(listener: Listener): boolean {
+    return this.#entries.some((entry) => entry.listener === listener);
   }
 }
 
-const NONE: readonly Listener[] = Object.freeze([]);
+const NONE: readonly Entry[] = Object.freeze([]);
 
 /** As for an `EventTarget`: what a listener throws is nobody's to catch. */
 function tell(act: () => void): void {
