@@ -45,6 +45,8 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['My car starts but the radio doesnt', "My car doesn't start but the radio does"],
   ],
   antonyms: [
+    ['Is parking permitted here?', 'Is parking forbidden here?'],
+    ['Is smoking allowed on board?', 'Is smoking prohibited on board?'],
     ['Turn the heating on', 'Turn the heating off'],
     ['Is the shop open?', 'Is the shop closed?'],
     ['How do I lock the screen?', 'How do I unlock the screen?'],
@@ -99,6 +101,8 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['I want to pay my water bill', 'How much is my water bill?'],
   ],
   tense: [
+    ['Has the parcel shipped?', 'Will the parcel ship?'],
+    ['Has our team won the cup?', 'Will our team win the cup?'],
     ['Will the price drop soon?', 'Why did the price drop so soon?'],
     ['I will pay the fee, is there a receipt?', 'I paid the fee, is there a receipt?'],
     ['I am about to start lithium', 'I already started lithium'],
@@ -143,6 +147,12 @@ const CONTRARY: Readonly<Record<string, readonly (readonly [string, string])[]>>
     ['How do I move from the north hall to the south hall?', 'How do I move from the south hall to the north hall?'],
     ['Did Anna teach Boris?', 'Did Boris teach Anna?'],
     ['The shop owes me money', 'I owe the shop money'],
+    ['Fährt der Bus von Kiel nach Bremen?', 'Fährt der Bus von Bremen nach Kiel?'],
+    ['Darf der Arzt dem Patienten kündigen?', 'Darf der Patienten dem Arzt kündigen?'],
+    ['¿El autobús va de Murcia a Lorca?', '¿El autobús va de Lorca a Murcia?'],
+    ['El tren va de Toledo a Getafe', 'El tren va de Getafe a Toledo'],
+    ['¿Hay un vuelo de Lima a Quito?', '¿Hay un vuelo de Quito a Lima?'],
+    ['Le chien du voisin a mordu le facteur', 'Le facteur a mordu le chien du voisin'],
   ],
 };
 
@@ -182,6 +192,8 @@ const ALIKE: readonly (readonly [string, string])[] = [
   ['Sorry to trouble you again, where is my order?', 'Where is my order?'],
   ['Is there a vaccine against the flu?', 'Is there a vaccine for the flu?'],
   ['Good morning, where is my order?', 'Where is my order?'],
+  ['Wo finde ich meine Rechnung?', 'wo finde ich meine rechnung'],
+  ['¿Cuándo abre la oficina?', 'cuándo abre la oficina'],
   ['What is a good way to split a bill?', 'How can I split a bill?'],
   ['What do I do to get a locker?', 'How do I get a locker?'],
   ['What is a standing order?', 'Can you explain what a standing order is?'],

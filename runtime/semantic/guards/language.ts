@@ -63,8 +63,8 @@ export function languageOf(words: readonly string[]): string {
 
 const SURE_VOTES = 3;
 
-/** A text of keywords has none of the commonest words, or one by chance. */
-function mostlyKnown(words: readonly string[]): boolean {
+/** True when half of the words or more are English ones; a text of keywords has none of the commonest words, or one by chance. */
+export function mostlyKnown(words: readonly string[]): boolean {
   const letters = words.filter((word) => LETTER.test(word));
   return letters.filter(isKnownWord).length * 2 >= letters.length;
 }

@@ -3,6 +3,7 @@ import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { ACTOR_WORDS } from '../lexicons/actors.ts';
 import { partsChanged } from './agents.ts';
 import { compare } from './compare.ts';
+import { mostlyKnown } from './language.ts';
 import { bareWord } from './word-info.ts';
 import { roleUnitsOf } from './role-units.ts';
 import type { RoleUnit } from './role-units.ts';
@@ -18,6 +19,7 @@ const WORDS_MAX = 160;
 
 /** True when hardly anything differs between two texts but who acts on whom, or what comes before what. Symmetric. */
 export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): boolean {
+  if ((isForeign(a).foreign || isForeign(b).foreign) && orderDiffers(a.words, b.words)) return true;
   const compared = compare(a, b, lexicon);
   if (compared.share < SHARE_MIN || a.words.length > WORDS_MAX || b.words.length > WORDS_MAX) return false;
   const few = Math.max(compared.restA, compared.restB) <= REST_MAX;
@@ -31,6 +33,41 @@ export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): 
   if (!few || compared.share < ORDERED_SHARE_MIN || (isBare(a) && isBare(b))) return false;
   if (orderTurned(unitsA, unitsB, even) || headsExchanged(unitsA, unitsB)) return true;
   return compared.restA + compared.restB === 0 && actorChanged(unitsA, unitsB);
+}
+
+/** Not English, or too short and too little known to be sure that it is. */
+const isForeign = remembered((features: Features): { readonly foreign: boolean } => {
+  const { language, words } = features;
+  return { foreign: language !== 'en' || words.includes('¿') || !(isBare(features) || mostlyKnown(words)) };
+});
+
+const LONG_CHARACTERS_MIN = 4;
+const OTHER_WORDS_MAX = 2;
+
+/**
+ * For languages whose grammar isn't known here: nearly the same words, and the longer ones that both have in another order.
+ * Who does what to whom may be told by order, by case or by prepositions; none of them can be read, so any change counts.
+ */
+function orderDiffers(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length > WORDS_MAX || b.length > WORDS_MAX) return false;
+  const isWord = (word: string): boolean => /[\p{L}\p{N}]/u.test(word);
+  const [wordsA, wordsB] = [a.filter(isWord), b.filter(isWord)];
+  const [sharedA, sharedB] = [sharedOf(wordsA, wordsB), sharedOf(wordsB, wordsA)];
+  if (wordsA.length - sharedA.length > OTHER_WORDS_MAX || wordsB.length - sharedB.length > OTHER_WORDS_MAX)
+    return false;
+  const isLong = (word: string): boolean => word.length >= LONG_CHARACTERS_MIN || !/^[\p{Script=Latin}]+$/u.test(word);
+  return sharedA.filter(isLong).join(' ') !== sharedB.filter(isLong).join(' ');
+}
+
+/** Words of a text that another has too, each as often as both have it. */
+function sharedOf(words: readonly string[], others: readonly string[]): readonly string[] {
+  const left = new Map<string, number>();
+  for (const word of others) left.set(word, (left.get(word) ?? 0) + 1);
+  return words.filter((word) => {
+    const count = left.get(word) ?? 0;
+    left.set(word, count - 1);
+    return count > 0;
+  });
 }
 
 /** Words by which two things stand on equal terms. */

@@ -112,13 +112,31 @@ function verbConflict(past: readonly string[], other: readonly string[]): number
 /** True when what is past in one text is to come in the other. Symmetric. */
 export function tensesDiffer(a: Features, b: Features, lexicon: DomainLexicon): boolean {
   const conflict = tenseConflict(a, b);
-  if (conflict === 1) return true;
+  if (conflict === 1 || isDoneAgainstToCome(a, b) || isDoneAgainstToCome(b, a)) return true;
   if (conflict === 0 && !auxiliaryDiffers(a, b, lexicon)) return false;
   const compared = compare(a, b, lexicon);
   return (
     compared.near ||
     (conflict >= 0.75 && Math.min(compared.sharedA, compared.sharedB) >= 2 && compared.share >= TENSE_SHARE_MIN)
   );
+}
+
+const PERFECT = new Set(['has', 'have', 'had']);
+const PARTICIPLE_WITHIN = 7;
+
+/** "Has the parcel shipped?", "Will the parcel ship?": a question whose subject parts the verb from its auxiliary. */
+function isDoneAgainstToCome(done: Features, toCome: Features): boolean {
+  const { words } = done;
+  if (!toCome.tenses.includes('>') || done.tenses.includes('>')) return false;
+  for (const [at, word] of words.entries()) {
+    if (!PERFECT.has(word) || (at > 0 && words[at - 1] !== '.' && words[at - 1] !== ',')) continue;
+    for (const verb of words.slice(at + 2, at + 2 + PARTICIPLE_WITHIN)) {
+      const plain = bareWord(verb);
+      if (!BASE_OF.has(plain) && !plain.endsWith('ed')) continue;
+      if (toCome.tenses.includes(`>${stem(BASE_OF.get(plain) ?? plain)}`)) return true;
+    }
+  }
+  return false;
 }
 
 const TENSE_SHARE_MIN = 0.4;

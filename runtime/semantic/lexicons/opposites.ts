@@ -19,6 +19,7 @@ const OPPOSITES: readonly string[] = [
   'start begin commence launch | stop end finish quit cease halt terminate',
   'open opened opening | close closed closing shut shutting',
   'enable enabled activate activated allow permit | disable disabled deactivate deactivated block deny forbid prohibit ban prevent',
+  'allowed permitted permissible | forbidden prohibited disallowed',
   'better best improve improving good | worse worst worsen worsening bad',
   'buy bought buying purchase | sell sold selling',
   'incoming inbound inward | outgoing outbound outward',
