@@ -56,6 +56,14 @@ const SWAPPED: Readonly<Record<string, readonly (readonly [string, string])[]>> 
     ['Divide 9 by 36', 'Divide 36 by 9'],
     ['What is the ratio of cats to dogs?', 'What is the ratio of dogs to cats?'],
   ],
+  "nothing but two things in each other's places": [
+    ['How many euros is a dollar worth?', 'How many dollars is a euro worth?'],
+    ['How many cups are in a gallon?', 'How many gallons are in a cup?'],
+    [
+      'Does Germany export more to China or import more from China?',
+      'Does China export more to Germany or import more from Germany?',
+    ],
+  ],
   'two passives': [['Was the mayor accused by the editor?', 'Was the editor accused by the mayor?']],
   'what goes with what': [
     ['I leave by boat and return by train', 'I leave by train and return by boat'],

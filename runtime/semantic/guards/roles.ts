@@ -3,6 +3,7 @@ import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { ACTOR_WORDS } from '../lexicons/actors.ts';
 import { partsChanged } from './agents.ts';
 import { compare } from './compare.ts';
+import { wordsExchanged } from './exchanged.ts';
 import { mostlyKnown } from './language.ts';
 import { bareWord } from './word-info.ts';
 import { roleUnitsOf } from './role-units.ts';
@@ -26,6 +27,7 @@ export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): 
   if (!few && !compared.near) return false;
   if (few && asksDiffer(a.words, b.words)) return true;
   const even = isEven(a).even || isEven(b).even;
+  if (few && !even && wordsExchanged(a, b)) return true;
   if (partsChanged(a, b, even)) return true;
   const unitsA = roleUnitsOf(a);
   const unitsB = roleUnitsOf(b);
