@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { differences } from './lib/proto.mjs';
-import { areDependenciesInstalled, nodeProblem, ROOT, sourceState } from './lib/setup.mjs';
+import { areDependenciesInstalled, newsOnly, nodeProblem, ROOT, sourceState } from './lib/setup.mjs';
 import { countTests, summaryLine } from './lib/test-summary.mjs';
 
 let root = '';
@@ -28,6 +28,19 @@ describe('the version of Node', () => {
   it.each(['18.19.1', '20.19.9', '20.2.0'])('%s will not, and the message names both', (version) => {
     expect(nodeProblem(version)).toContain('20.20');
     expect(nodeProblem(version)).toContain(version);
+  });
+});
+
+describe('progress', () => {
+  it('is told when it is made, and when nothing was for half a minute', () => {
+    const told: string[] = [];
+    let nowMs = 0;
+    const news = newsOnly(
+      (line) => told.push(`${nowMs / 1_000} ${line}`),
+      () => nowMs,
+    );
+    for (nowMs = 5_000; nowMs <= 50_000; nowMs += 5_000) news(nowMs < 15_000 ? 'a' : 'b');
+    expect(told).toEqual(['5 a', '15 b', '45 b']);
   });
 });
 

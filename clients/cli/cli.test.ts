@@ -121,13 +121,13 @@ describe('reprise invalidate', () => {
     const id = await cli.store('a question to purge');
     const { code, out } = await ask('invalidate', '--entry', id, '--purge');
     expect(code).toBe(EXIT.done);
-    expect(out).toMatch(/^Invalid on every node within 2 s \(ledger sequence \d+, 1 entries removed\)\.\n$/);
+    expect(out).toMatch(/^Invalid on this node, whose answers are in its own process \(ledger sequence \d+, 1 entry removed\)\.\n$/);
     expect((await lookup('a question to purge')).code).toBe(EXIT.failed);
   });
 
   it('makes a namespace stale with --soft', async () => {
     const run = await ask('invalidate', '--namespace', 'other', '--soft', '--json');
-    expect(run.json<InvalidateReply>()).toMatchObject({ reach: 'grid', stalenessBoundMs: 2_000, removedEntries: 0 });
+    expect(run.json<InvalidateReply>()).toMatchObject({ reach: 'node', stalenessBoundMs: 2_000, removedEntries: 0 });
   });
 
   it.each(['--model', '--tenant'])('asks for confirmation of %s', async (option) => {
@@ -141,6 +141,9 @@ describe('reprise invalidate', () => {
     [['invalidate']],
     [['invalidate', '--tag', 'a', '--entry', 'b']],
     [['invalidate', '--entry', 'a', '--of-tenant', 'b']],
+    [['invalidate', '--tag', '']],
+    [['invalidate', '--tag', 'a', '--of-tenant', '']],
+    [['invalidate', '--tenant', '', '--yes']],
   ])('refuses %o', async (args) => {
     expect((await ask(...args)).code).toBe(EXIT.usage);
   });

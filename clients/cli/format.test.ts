@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { count, duration, oneLine, printable, share, size } from './format.ts';
+import { count, counted, duration, oneLine, printable, share, size } from './format.ts';
 import { isAtLeast } from './package-info.ts';
 import { table } from './table.ts';
 
@@ -25,6 +25,17 @@ describe('numbers for people', () => {
   it('have units and thousands', () => {
     expect([size(512), size(1_536), size(3 * 1_048_576)]).toEqual(['512 B', '1.5 KiB', '3.0 MiB']);
     expect([count(1_234_567), share(1, 3), share(0, 0)]).toEqual(['1,234,567', '33.3 %', '–']);
+  });
+
+  it('go with one or many', () => {
+    const entries = [0, 1, 2_000].map((value) => counted(value, 'entry', 'entries'));
+    expect([...entries, counted(1, 'request'), counted(3, 'request')]).toEqual([
+      '0 entries',
+      '1 entry',
+      '2,000 entries',
+      '1 request',
+      '3 requests',
+    ]);
   });
 });
 

@@ -37,6 +37,11 @@ export function count(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
+/** How many of something: `1 entry`, `12,345 entries`. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
 /** A part of a whole: `66.4 %`; a dash where the whole is nothing. */
 export function share(part: number, whole: number): string {
   return whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`;

@@ -39,7 +39,7 @@ describe('the command line of judge and calibrate', () => {
   it('names file and line of what is wrong with the pairs', async () => {
     const { code, out, err } = await runCaptured(['judge', '--pairs', file('bad.tsv', 'a\tb\nx\n')]);
     expect([code, out]).toEqual([EXIT.failed, '']);
-    expect(err).toMatch(/data_invalid: .*bad\.tsv:2: has 1 cells/);
+    expect(err).toMatch(/data_invalid: .*bad\.tsv:2: has 1 cell where/);
   });
 });
 

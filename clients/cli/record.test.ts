@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -38,6 +38,7 @@ async function begun(options: Partial<RecordToFileOptions> = {}): Promise<Underw
     const done = recordToFile({
       url: node?.server.http.url ?? '',
       path,
+      force: false,
       bytesMax: 1_000_000,
       terms: { texts: false, vectors: false },
       signal: stop.signal,
@@ -221,6 +222,27 @@ describe('reprise record', () => {
     expect(run.code).toBe(3);
     expect(run.err).toContain('unreachable');
     expect(existsSync(out)).toBe(false);
+  });
+
+  it('says before it begins that the file can not be written', async () => {
+    node = await startCliServer();
+    const { url } = node.server.http;
+    writeFileSync(path, 'kept');
+    for (const [out, message, ...more] of [
+      [join(folder, 'no', 'r'), /data_invalid: .*no\/r can't be written \(ENOENT\)/],
+      [folder, /data_invalid: .* can't be written \(it is a folder\)/, '--force'],
+      ['/dev/null', /data_invalid: \/dev\/null can't be written \(it is no file\)/, '--force'],
+      [path, /data_invalid: .* is there already\. .*--force/],
+    ] as const) {
+      const run = await runCaptured(['record', '--url', url, '--out', out, '--for', '50ms', ...more]);
+      expect(run.code).toBe(1);
+      expect(run.err).toMatch(message);
+      expect(run.err).not.toContain('recording to');
+    }
+    expect(readFileSync(path, 'utf8')).toBe('kept');
+    const replaced = await runCaptured(['record', '--url', url, '--out', path, '--for', '50ms', '--force']);
+    expect(replaced.code).toBe(0);
+    expect(linesOf(path).header.schema).toBe('reprise/record/v1');
   });
 
   it('refuses what is no size or duration', async () => {

@@ -44,6 +44,14 @@ describe('reprise replay', () => {
     expect(run.err).toContain('loop.trace: lirs (lines of one number)');
   });
 
+  it('prints one form at a time', async () => {
+    const path = traceFile('loop.trace', LOOP);
+    const run = await runCaptured(['replay', path, '--policy', 'lru', '--size', '2', '--json', '--csv']);
+    expect(run.code).toBe(2);
+    expect(run.out).toBe('');
+    expect(run.err).toMatch(/--csv.*--json/u);
+  });
+
   it('counts bytes where sizes are bytes, and leaves them out for traces without sizes', async () => {
     const paths = [traceFile('loop.trace', LOOP), traceFile('sized.csv', SIZED)];
     const run = await runCaptured(['replay', ...paths, '--policy', 'lru', '--size', '2,60B', '--csv']);

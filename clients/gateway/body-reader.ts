@@ -16,13 +16,34 @@ function tooLarge(bytesMax: number): RepriseError {
   return new RepriseError('body_too_large', `The body is larger than ${bytesMax} bytes.`);
 }
 
+const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
+
+/** What stands against reading a body as JSON in UTF-8; undefined: nothing. */
+function refusedMedia({ headers }: IncomingMessage): RepriseError | undefined {
+  return refusedContentType(headers['content-type']) ?? refusedEncoding(headers['content-encoding']);
+}
+
+function refusedEncoding(encoding: string | undefined): RepriseError | undefined {
+  if (encoding === undefined || /^(?:identity)?$/i.test(encoding.trim())) return undefined;
+  const shown = JSON.stringify(encoding.slice(0, 40));
+  return new RepriseError(
+    'unsupported_media_type',
+    `Send the body uncompressed; content-encoding ${shown} isn't read.`,
+  );
+}
+
 /**
- * The content type's refusal, or undefined for JSON. Types that a web page can send without asking first (none,
+ * The content type's refusal, or undefined for JSON in UTF-8. Types that a web page can send without asking first (none,
  * text/plain, forms) are refused, so that no page can drive a server on its reader's own machine.
  */
-export function refusedContentType(contentType: string | undefined): RepriseError | undefined {
-  if (contentType === 'application/json' || (contentType !== undefined && JSON_TYPE.test(contentType)))
-    return undefined;
+function refusedContentType(contentType: string | undefined): RepriseError | undefined {
+  if (contentType === 'application/json') return undefined;
+  if (contentType !== undefined && JSON_TYPE.test(contentType)) {
+    const charset = CHARSET.exec(contentType)?.[1];
+    if (charset === undefined || /^utf-?8$/i.test(charset)) return undefined;
+    const shown = JSON.stringify(charset.slice(0, 40));
+    return new RepriseError('unsupported_media_type', `Send the body in UTF-8; charset ${shown} isn't read.`);
+  }
   return new RepriseError('unsupported_media_type', 'Send the body as content-type: application/json.');
 }
 
@@ -102,7 +123,7 @@ export function hasBody(source: IncomingMessage): boolean {
 /** Reads a JSON body whole, unparsed. Fails with `unsupported_media_type`, `body_too_large`, `empty_body` or `cancelled`. */
 export function readBody(source: IncomingMessage, bytesMax: number, done: BodyDone): void {
   const declared = Number(source.headers['content-length'] ?? 0);
-  const refusal = refusedContentType(source.headers['content-type']);
+  const refusal = refusedMedia(source);
   if (declared > bytesMax * DISCARD_FACTOR) {
     done(refusal ?? tooLarge(bytesMax));
     return;

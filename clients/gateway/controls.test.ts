@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasCode } from '../../runtime/errors.ts';
-import { CONTROL_FIELDS, NO_CONTROLS, TTL_MS_MAX, checkedControls, controlsFromHeaders } from './controls.ts';
+import { TTL_MS_MAX } from '../../runtime/ports/names.ts';
+import { CONTROL_FIELDS, NO_CONTROLS, checkedControls, controlsFromHeaders } from './controls.ts';
 
 function refusedParam(action: () => unknown): string | undefined {
   try {

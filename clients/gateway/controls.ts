@@ -1,4 +1,5 @@
 import { RepriseError } from '../../runtime/errors.ts';
+import { isName, NAME_RULE, TTL_MS_MAX } from '../../runtime/ports/names.ts';
 import type { CacheControls } from '../../runtime/ports/service.ts';
 
 /** Cache controls as they came over a wire, types right and values not checked yet. */
@@ -39,13 +40,10 @@ export const CONTROL_FIELDS: ControlNames = {
 export const TAGS_MAX = 16;
 /** Highest sampling bucket that a caller may name. */
 export const BUCKET_MAX = 65_535;
-/** Longest time to live that a caller may ask for: ten years. */
-export const TTL_MS_MAX = 315_360_000_000;
 
 /** Controls of a request that asks for nothing. */
 export const NO_CONTROLS: CacheControls = Object.freeze({});
 
-const NAME = /^[A-Za-z0-9._:-]{1,128}$/;
 const WHOLE_NUMBER = /^[0-9]{1,15}$/;
 const DURATION = /^([0-9]{1,15})(ms|s|m|h|d)?$/;
 const DECIMAL = /^(?:[0-9]{1,3}(?:\.[0-9]{0,17})?|\.[0-9]{1,17})$/;
@@ -57,7 +55,7 @@ function invalid(param: string, message: string): RepriseError {
 
 /** The name itself when it is one: 1 to 128 of letters, digits and `._:-`. Throws `invalid_control`. */
 export function checkedName(value: string, param: string): string {
-  if (!NAME.test(value)) throw invalid(param, 'a name has 1 to 128 letters, digits and any of . _ : -');
+  if (!isName(value)) throw invalid(param, `a name has ${NAME_RULE}`);
   return value;
 }
 

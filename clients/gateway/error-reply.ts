@@ -1,5 +1,6 @@
 import { ModelError, RepriseError, toRepriseError } from '../../runtime/errors.ts';
 import type { ErrorCode } from '../../runtime/errors.ts';
+import { CONTROL_HEADERS } from './controls.ts';
 
 /** An error as it leaves by HTTP. */
 export interface ErrorReply {
@@ -32,9 +33,17 @@ export function edgeError(error: unknown): RepriseError {
   return toRepriseError(error);
 }
 
+const HEADERS: ReadonlyMap<string | undefined, string> = new Map(Object.entries(CONTROL_HEADERS));
+
+/** A control by the name of the header that carried it; what came in the body's `cache` object is named after that. */
+function headerOf(param: string | undefined): string | undefined {
+  return HEADERS.get(param) ?? param;
+}
+
 /** The error object of OpenAI's API: `{"error": {message, type, param, code}}`. */
 export function errorJson(error: RepriseError): string {
-  const { message, kind, param, code } = error;
+  const { message, kind, code } = error;
+  const param = code === 'invalid_control' ? headerOf(error.param) : error.param;
   return JSON.stringify({ error: { message, type: kind.type, param: param ?? null, code } });
 }
 

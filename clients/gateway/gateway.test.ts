@@ -226,6 +226,15 @@ describe('bodies', () => {
     ['one above the limit', chat('x'.repeat(1_001)), 413, 'body_too_large'],
     ['one far above the limit', chat('x'.repeat(20_000)), 413, 'body_too_large'],
     ['plain text', chat('{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type'],
+    ['gzip', chat('{}', { 'content-encoding': 'gzip' }), 415, 'unsupported_media_type'],
+    ['two encodings', chat('{}', { 'content-encoding': 'identity, br' }), 415, 'unsupported_media_type'],
+    ['latin-1', chat('{}', { 'content-type': 'application/json; charset=latin1' }), 415, 'unsupported_media_type'],
+    [
+      'quoted utf-16',
+      chat('{}', { 'content-type': 'application/json;charset="UTF-16"' }),
+      415,
+      'unsupported_media_type',
+    ],
     ['a form', chat('a=b', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type'],
     ['a broken type', chat('{}', { 'content-type': ';;;' }), 415, 'unsupported_media_type'],
   ] as const)('%s: %i', async (_name, request, status, code) => {

@@ -3,10 +3,10 @@ export {
   CONTROL_FIELDS,
   CONTROL_HEADERS,
   TAGS_MAX,
-  TTL_MS_MAX,
   checkedControls,
   controlsFromHeaders,
 } from './controls.ts';
+export { TTL_MS_MAX } from '../../runtime/ports/names.ts';
 export type { ControlFields, ControlNames, RequestHeaders } from './controls.ts';
 export { Answers } from './answers.ts';
 export type { AnswerOptions, EdgeAnswer } from './answers.ts';
@@ -23,5 +23,5 @@ export { repriseGateway } from './gateway.ts';
 export type { GatewayOptions } from './gateway.ts';
 export { remoteService } from './remote-service.ts';
 export type { RemoteServiceOptions } from './remote-service.ts';
-export { topLevelMember } from './member-scan.ts';
+export { repeatedMember, topLevelMember } from './member-scan.ts';
 export type { ByteRange } from './member-scan.ts';

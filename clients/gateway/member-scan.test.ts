@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asksForStream, topLevelMember } from './member-scan.ts';
+import { asksForStream, repeatedMember, topLevelMember } from './member-scan.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -49,6 +49,48 @@ describe('asksForStream', () => {
       fc.property(fc.uint8Array({ maxLength: 40 }), fc.uint8Array({ maxLength: 40 }), (before, after) => {
         const body = Buffer.concat([before, Buffer.from('"stream":true'), after]);
         return typeof asksForStream(body) === 'boolean';
+      }),
+    );
+  });
+});
+
+describe('repeatedMember', () => {
+  it.each([
+    ['{"tag":"a","tag":"b"}', 'tag'],
+    ['{"tag" : {} , "t\\u0061g": 1}', 'tag'],
+    ['{"a":[1,{"b":{"c":1,"d":"c","c":2}}]}', 'a[1].b.c'],
+    ['[{"a":1},{"a":1,"b":[{}],"a":1}]', '[1].a'],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+    ['{"a":{"b":1},"b":{"a":1},"c":["a","a"],"d":"\\",\\"a\\":1"}', undefined],
+    ['"a"', undefined],
+  ])('%s: %s', (text, expected) => {
+    expect(repeatedMember(bytesOf(text))).toBe(expected);
+  });
+
+  it('finds none in what was written from an object', () => {
+    fc.assert(
+      fc.property(document, indent, (parsed, space) => {
+        expect(repeatedMember(bytesOf(JSON.stringify(parsed, null, space)))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('finds a member that is put in a second time, anywhere', () => {
+    fc.assert(
+      fc.property(document, indent, fc.nat(), (parsed, space, pick) => {
+        const text = JSON.stringify({ outer: [parsed, { a: 1 }] }, null, space);
+        const opened = [...text.matchAll(/\{(?=\s*"(?:a|outer)"\s*:)/gu)];
+        const at = opened[pick % opened.length]?.index ?? 0;
+        const name = /"(a|outer)"/u.exec(text.slice(at))?.[1] ?? '';
+        const doubled = `${text.slice(0, at + 1)}"${name}":0,${text.slice(at + 1)}`;
+        // Where the place lies within a string, nothing was doubled.
+        let isJson = true;
+        try {
+          JSON.parse(doubled);
+        } catch {
+          isJson = false;
+        }
+        if (isJson) expect(repeatedMember(bytesOf(doubled))?.endsWith(name)).toBe(true);
       }),
     );
   });

@@ -1,3 +1,5 @@
+import { RepriseError } from '../../runtime/errors.ts';
+
 /** A range of bytes: `start` included, `end` not. */
 export interface ByteRange {
   readonly start: number;
@@ -124,4 +126,54 @@ export function asksForStream(body: Uint8Array): boolean {
   }
   const range = topLevelMember(body, STREAM);
   return range !== undefined && range.end - range.start === TRUE.length && equalsAt(body, range.start, TRUE);
+}
+
+/** One open object or array on the way to a place: the member or item that the place is in. */
+interface Frame {
+  /** Undefined for an array. */
+  readonly names: Set<string> | undefined;
+  at: string | number;
+}
+
+/** Above what `server.jsonDepthMax` allows a request that the text may hold. */
+const DEPTH_MAX = 1_100;
+
+/**
+ * Path of the first member that an object of a valid JSON text names twice, as `a.b[0].c`; undefined when there is none. Fails with
+ * `json_too_deep`.
+ */
+export function repeatedMember(bytes: Uint8Array): string | undefined {
+  const decoder = new TextDecoder();
+  const open: Frame[] = [];
+  let index = 0;
+  while (index < bytes.length) {
+    const byte = bytes[index];
+    const frame = open.at(-1);
+    if (byte === QUOTE) {
+      const start = index;
+      index = skipString(bytes, start);
+      if (frame?.names === undefined || bytes[skipSpace(bytes, index)] !== COLON) continue;
+      const name = JSON.parse(decoder.decode(bytes.subarray(start, index))) as string;
+      frame.at = name;
+      if (frame.names.has(name)) return pathOf(open);
+      frame.names.add(name);
+      continue;
+    }
+    if (open.length > DEPTH_MAX)
+      throw new RepriseError('json_too_deep', `The JSON text nests deeper than ${DEPTH_MAX} levels.`);
+    if (byte === OPEN_BRACE) open.push({ names: new Set(), at: '' });
+    else if (byte === OPEN_BRACKET) open.push({ names: undefined, at: 0 });
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) open.pop();
+    else if (byte === COMMA && typeof frame?.at === 'number') frame.at += 1;
+    index += 1;
+  }
+  return undefined;
+}
+
+const PATH_CHARACTERS_MAX = 200;
+
+function pathOf(open: readonly Frame[]): string {
+  let path = '';
+  for (const { at } of open) path += typeof at === 'number' ? `[${at}]` : path === '' ? at : `.${at}`;
+  return path.slice(0, PATH_CHARACTERS_MAX);
 }

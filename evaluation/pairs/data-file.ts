@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { RepriseError } from '../../runtime/errors.ts';
+import { hasCode, RepriseError } from '../../runtime/errors.ts';
+import { parseJson } from '../../runtime/cache/json.ts';
 
 /** A data file, read whole. */
 export interface DataFile {
@@ -15,6 +16,7 @@ export interface DataFile {
 export const DATA_FILE_BYTES_MAX = 256 * 1024 * 1024;
 /** Longest line, in UTF-16 units: far above any text that an embedder takes. */
 export const DATA_LINE_CHARS_MAX = 1024 * 1024;
+const JSON_DEPTH_MAX = 64;
 const LINE_FEED = 10;
 
 /** Reads a UTF-8 file. Fails with `data_invalid`, naming the line of the first bytes that aren't UTF-8. */
@@ -41,6 +43,21 @@ export async function readDataFile(path: string): Promise<DataFile> {
 export function dataInvalid(path: string, line: number | undefined, fault: string, cause?: unknown): RepriseError {
   const place = line === undefined ? path : `${path}:${line}`;
   return new RepriseError('data_invalid', `${place}: ${fault}.`, cause === undefined ? {} : { cause });
+}
+
+/** The JSON value of a text in a file. Fails with `data_invalid` where it is none, or names a member twice and could be read two ways. */
+export function jsonOf(path: string, line: number | undefined, text: string): unknown {
+  try {
+    const value = JSON.parse(text) as unknown;
+    parseJson(new TextEncoder().encode(text), { depthMax: JSON_DEPTH_MAX, loneSurrogates: 'keep' });
+    return value;
+  } catch (cause) {
+    if (hasCode(cause, 'duplicate_member'))
+      throw dataInvalid(path, line, `has the member ${cause.param ?? ''} twice`, cause);
+    if (hasCode(cause, 'json_too_deep'))
+      throw dataInvalid(path, line, `is nested deeper than ${JSON_DEPTH_MAX}`, cause);
+    throw dataInvalid(path, line, 'is not JSON', cause);
+  }
 }
 
 function decoded(path: string, bytes: Uint8Array): string {

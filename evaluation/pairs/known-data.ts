@@ -1,5 +1,5 @@
 import { normaliseAskedText } from '../../runtime/semantic/asked-text.ts';
-import { dataInvalid, readDataFile, type DataFile } from './data-file.ts';
+import { dataInvalid, jsonOf, readDataFile, type DataFile } from './data-file.ts';
 import type { LabelledPair } from './labelled-pair.ts';
 import { columnOf, readCsv } from './tables.ts';
 
@@ -45,7 +45,7 @@ export async function readBanking77(path: string): Promise<readonly IntentText[]
 /** The texts of CLINC150's `data_full.json`. */
 export async function readClinc150(path: string): Promise<Clinc150> {
   const file = await readDataFile(path);
-  const value = parsed(file);
+  const value = jsonOf(file.path, undefined, file.text);
   const part = (name: string): readonly IntentText[] => intentTexts(file, name, value);
   return {
     train: part('train'),
@@ -61,7 +61,7 @@ export async function readClinc150(path: string): Promise<Clinc150> {
 /** The pairs of GPTCache's paraphrase list: JSON objects with `origin` and `similar`. All are same. */
 export async function readParaphrases(path: string): Promise<readonly LabelledPair[]> {
   const file = await readDataFile(path);
-  const value = parsed(file);
+  const value = jsonOf(file.path, undefined, file.text);
   if (!Array.isArray(value)) throw dataInvalid(path, undefined, 'must be a JSON list');
   return value.map((item: unknown, index) => {
     const { origin, similar } = (item ?? {}) as { readonly origin?: unknown; readonly similar?: unknown };
@@ -70,14 +70,6 @@ export async function readParaphrases(path: string): Promise<readonly LabelledPa
     }
     return { a: origin, b: similar, same: true, domain: null, category: 'paraphrase', line: index + 1 };
   });
-}
-
-function parsed(file: DataFile): unknown {
-  try {
-    return JSON.parse(file.text);
-  } catch (cause) {
-    throw dataInvalid(file.path, undefined, 'is not JSON', cause);
-  }
 }
 
 function intentTexts(file: DataFile, name: string, value: unknown): readonly IntentText[] {

@@ -52,12 +52,14 @@ describe('readPairs', () => {
 
   it.each([
     ['no-b.tsv', 'a\tc\nx\ty\n', /no-b\.tsv:1: has no column b; its columns are a, c/],
-    ['cells.tsv', 'a\tb\nx\ty\nx\n', /cells\.tsv:3: has 1 cells where the header has 2/],
+    ['cells.tsv', 'a\tb\nx\ty\nx\n', /cells\.tsv:3: has 1 cell where the header has 2/],
     ['twice.tsv', 'a\tb\ta\nx\ty\tz\n', /twice\.tsv:1: has the column "a" twice/],
     ['label.csv', 'a,b,same\nx,y,maybe\n', /label\.csv:2: same must be 1, 0, true, false or empty, not "maybe"/],
     ['blank.csv', 'a,b\nx,\n', /blank\.csv:2: b must be a text/],
     ['open.csv', 'a,b\n"x,y\n', /open\.csv:\d+: is no CSV/],
     ['broken.jsonl', '{"a":"x","b":"y"}\n{"a":\n', /broken\.jsonl:2: is not JSON/],
+    ['double.jsonl', '{"a":"x","b":"y"}\n{"a":"x","b":"y","a":"z"}\n', /double\.jsonl:2: has the member a twice/],
+    ['deep.jsonl', `{"a":"x","b":"y","c":${'['.repeat(99)}${']'.repeat(99)}}\n`, /deep\.jsonl:1: is nested deeper/],
     ['list.jsonl', '["x","y"]\n', /list\.jsonl:1: is not a JSON object/],
     ['number.jsonl', '{"a":"x","b":7}\n', /number\.jsonl:1: b must be a text/],
     ['empty.tsv', '', /empty\.tsv: is empty/],

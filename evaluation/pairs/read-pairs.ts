@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { dataInvalid, linesOf, readDataFile, type DataFile } from './data-file.ts';
+import { dataInvalid, jsonOf, linesOf, readDataFile, type DataFile } from './data-file.ts';
 import type { LabelledPair, PairFile } from './labelled-pair.ts';
 import { columnOf, readCsv, readTsv, type Table } from './tables.ts';
 
@@ -63,12 +63,7 @@ function jsonlPairs(file: DataFile): readonly LabelledPair[] {
 }
 
 function parsedObject(file: DataFile, line: number, text: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw dataInvalid(file.path, line, 'is not JSON', cause);
-  }
+  const value = jsonOf(file.path, line, text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw dataInvalid(file.path, line, 'is not a JSON object');
 }

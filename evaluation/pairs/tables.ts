@@ -54,7 +54,8 @@ function tableOf(file: DataFile, lines: readonly TableRow[]): Table {
   if (twice !== undefined) throw dataInvalid(file.path, header.line, `has the column ${JSON.stringify(twice)} twice`);
   for (const { line, cells } of rows) {
     if (cells.length === columns.length) continue;
-    throw dataInvalid(file.path, line, `has ${cells.length} cells where the header has ${columns.length}`);
+    const found = `${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}`;
+    throw dataInvalid(file.path, line, `has ${found} where the header has ${columns.length}`);
   }
   return { columns, rows };
 }

@@ -208,6 +208,16 @@ describe('BreakerGrid signals', () => {
 });
 
 describe('BreakerGrid breakers', () => {
+  it('of a member that is gone, and asked no more, say nothing of the health of the grid', async () => {
+    await open('gone');
+    expect(grid.health().state).toBe('degraded');
+    for (let at = 0; at < 20; at += 1) {
+      await clock.advanceAsync(1_000);
+      expect(await ask('well')).toBe('none');
+    }
+    expect(grid.health().state).toBe('up');
+  });
+
   it.each(['failing', 'throwing', 'hanging'] as const)(
     'fail fast once a member was %s often enough',
     async (health) => {

@@ -178,10 +178,11 @@ export class BreakerGrid implements Grid {
     return this.#guard('size', ALL_MEMBERS, options, () => this.#grid.size(role, options));
   }
 
-  /** The inner grid's, degraded while a breaker isn't closed. */
+  /** The inner grid's, degraded while a member that is still asked for has a breaker that isn't closed. */
   health(): GridHealth {
     const inner = this.#grid.health();
-    const sick = [...this.#breakers].filter(([, breaker]) => breaker.state !== 'closed').map(([owner]) => owner);
+    const nowMs = this.#clock.monotonicMs();
+    const sick = [...this.#breakers].filter(([, breaker]) => breaker.isSick(nowMs)).map(([owner]) => owner);
     if (inner.state !== 'up' || sick.length === 0) return inner;
     return { ...inner, state: 'degraded', detail: `breaker open for ${sick.toSorted().join(', ')}` };
   }

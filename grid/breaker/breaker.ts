@@ -45,6 +45,11 @@ export class Breaker {
     return this.#state;
   }
 
+  /** Not closed, and not merely because nobody has asked since: an owner that is gone for good is asked no more. */
+  isSick(nowMs: number): boolean {
+    return this.#state !== 'closed' && nowMs < this.#probeAtMs + this.#options.windowMs;
+  }
+
   /** A ticket for `settle`, which must follow; `NOT_ADMITTED`: fail fast. */
   admit(nowMs: number): number {
     if (this.#state === 'closed') return this.#ticket;

@@ -31,7 +31,17 @@ const CALL_MS = 10_000;
 type Maker = () => Promise<GridUnderTest>;
 type Current = () => GridUnderTest;
 
-/** The contract of the Grid port, as tests that any grid must pass. */
+/**
+ * The contract of the Grid port, as tests that any grid must pass. What a grid over a network can't promise isn't relied on,
+ * though the one in memory may happen to do it:
+ *
+ * - An item may outlive its TTL by `ttlResolutionMs`; one in `entries` or `vectors` may be evicted at any time.
+ * - The events of one key come in their order, those of different keys in any; all come later than the call that caused them,
+ *   expiry's much later. Listening takes effect some time after `listen`; `lost` may be told at any time, and says that
+ *   something may have been missed.
+ * - Only `vectors` keeps attributes and answers `query`; the scopes in it have one length.
+ * - A call that failed, a write above all, may have taken place, or may yet.
+ */
 export function gridContract(name: string, makeGrid: Maker, capabilities: GridCapabilities): void {
   describe(`grid contract: ${name}`, () => {
     let made: GridUnderTest;
@@ -311,16 +321,27 @@ function ttlContract(current: Current, capabilities: GridCapabilities): void {
   });
 }
 
+interface Collected {
+  readonly events: GridEvent[];
+  readonly close: () => void;
+}
+
 function listenersContract(current: Current): void {
-  const collect = (role: GridRole, key?: string): { readonly events: GridEvent[]; readonly close: () => void } => {
+  /** Listens, and lets that take effect. Any grid may tell `lost` at any time; it says nothing about what happened. */
+  const collect = async (role: GridRole, key?: string): Promise<Collected> => {
     const events: GridEvent[] = [];
-    const subscription = current().grid.listen(role, (event) => events.push(event), key);
+    const subscription = current().grid.listen(
+      role,
+      (event) => void (event.kind !== 'lost' && events.push(event)),
+      key,
+    );
+    await current().settle();
     return { events, close: () => subscription.close() };
   };
 
   it('tells the changes of each key in their order', async () => {
     const made = current();
-    const { events } = collect('control');
+    const { events } = await collect('control');
     for (let round = 0; round < 20; round += 1) {
       for (const key of ['a', 'b', 'c']) await made.grid.set('control', item(key, String(round)), within(made));
       for (const key of ['a', 'b']) await made.grid.remove('control', key, within(made));
@@ -336,7 +357,7 @@ function listenersContract(current: Current): void {
 
   it('tells of one key only when one is named', async () => {
     const made = current();
-    const { events } = collect('ledger', 'head');
+    const { events } = await collect('ledger', 'head');
     await made.grid.setAll('ledger', [item('head', '1'), item('mark', '1')], within(made));
     await made.settle();
     expect(events).toEqual([{ kind: 'set', key: 'head' }]);
@@ -344,7 +365,7 @@ function listenersContract(current: Current): void {
 
   it('tells of compare-and-set that took place, and of nothing that did not', async () => {
     const made = current();
-    const { events } = collect('ledger');
+    const { events } = await collect('ledger');
     const { current: first } = await made.grid.putIfAbsent('ledger', item('a', '1'), within(made));
     await made.grid.putIfAbsent('ledger', item('a', '2'), within(made));
     const second = await made.grid.replaceIfSame('ledger', first.version, item('a', '3'), within(made));
@@ -358,7 +379,7 @@ function listenersContract(current: Current): void {
 
   it('tells nothing of other roles, nor after its close', async () => {
     const made = current();
-    const { events, close } = collect('entries');
+    const { events, close } = await collect('entries');
     await made.grid.set('control', item('a', '1'), within(made));
     await made.grid.set('entries', item('b', '1'), within(made));
     await made.settle();

@@ -300,6 +300,22 @@ describe('scope hash', () => {
     expect(facts({ model: 'm', prompt: ['One?'] }, { operation }).scopeBodyHash).toBe('');
   });
 
+  it('keeps raw prompts apart whose outer white space differs', () => {
+    const scopeOf = (prompt: string): string =>
+      facts({ model: 'm', prompt }, { operation: 'completions' }).scopeBodyHash;
+    const space = fc.stringMatching(/^[ \n\r\t\u00a0\u2028]{0,3}$/u);
+    const asked = fc.tuple(space, space, fc.constantFrom('One?', 'Two  or three'));
+    fc.assert(
+      fc.property(asked, asked, ([beforeA, afterA, a], [beforeB, afterB, b]) => {
+        const areOne = scopeOf(beforeA + a + afterA) === scopeOf(beforeB + b + afterB);
+        expect(areOne).toBe(beforeA === beforeB && afterA === afterB);
+      }),
+    );
+    const chat = (content: string): string =>
+      facts({ model: 'm', messages: [{ role: 'user', content }] }).scopeBodyHash;
+    expect(chat('One?\n')).toBe(chat('One?'));
+  });
+
   it.each([
     [{ echo: true }, true],
     [{ echo: 1 }, true],
@@ -474,9 +490,13 @@ describe('cache object', () => {
     ['cache.ttl', { ttl: -1 }],
     ['cache.ttl', { ttl: '60' }],
     ['cache.ttl', { ttl: 1e15 }],
+    ['cache.ttl', { ttl: 0 }],
+    ['cache.ttl', { ttl: 0.0004 }],
     ['cache.s-maxage', { 's-maxage': null }],
     ['cache.no-cache', { 'no-cache': 1 }],
     ['cache.namespace', { namespace: '' }],
+    ['cache.namespace', { namespace: 'a b' }],
+    ['cache.namespace', { namespace: 'a'.repeat(129) }],
     ['cache.max-age', { 'max-age': 1 }],
   ])('is refused at %s: %j', (param, cache) => {
     expect(refusal({ ...CHAT, cache })).toEqual(['invalid_control', param]);

@@ -53,7 +53,8 @@ export interface CanonicalRequest {
 
 /**
  * Stands in a scope where the asked text stood; no value in canonical form begins with it. Where the asked text is in
- * several parts the length of each follows, so that texts that differ only in where they are cut share no scope.
+ * several parts the length of each follows, so that texts that differ only in where they are cut share no scope. After a
+ * prompt comes the white space around it, which decides how a model goes on.
  */
 const PLACEHOLDER = '?';
 
@@ -96,7 +97,7 @@ export function canonicalRequest(input: {
       askedModel,
       model: modelOf(tree),
       bodyHash: hash.sha256Hex(joinSegments(segments)),
-      scopeBodyHash: asked.length === 0 ? '' : hash.sha256Hex(scopeText(segments, asked)),
+      scopeBodyHash: asked.length === 0 ? '' : hash.sha256Hex(scopeText(operation, segments, asked)),
       askedText: asked.map((part) => part.text).join('\n'),
       stream: tree.get('stream') === true,
       includeUsage: streamOptions instanceof Map && streamOptions.get('include_usage') === true,
@@ -203,13 +204,24 @@ function joinSegments(segments: Segments): string {
   return text;
 }
 
-function scopeText(segments: Segments, asked: readonly AskedPart[]): string {
-  if (asked.length === 1) return segments.fixed.join(PLACEHOLDER);
+function scopeText(operation: Operation, segments: Segments, asked: readonly AskedPart[]): string {
+  const [only] = asked;
+  if (asked.length === 1 && only !== undefined) {
+    const around = operation === 'completions' ? spaceAround(only.text) : '';
+    return segments.fixed.join(PLACEHOLDER + around);
+  }
   let text = segments.fixed[0] as string;
   for (let i = 0; i < asked.length; i++) {
     text += `${PLACEHOLDER}${(asked[i] as AskedPart).text.length}${segments.fixed[i + 1] as string}`;
   }
   return text;
+}
+
+/** The outer white space of a text in canonical form; empty where it has none. */
+function spaceAround(text: string): string {
+  const before = text.slice(0, text.length - text.trimStart().length);
+  const after = text.slice(text.trimEnd().length);
+  return before === '' && after === '' ? '' : canonicalText(before) + canonicalText(after);
 }
 
 function canonicalSegments(tree: JsonObject, rules: CompiledRules, asked: readonly AskedPart[]): Segments {

@@ -61,8 +61,9 @@ export class ControlRecord<T> {
   }
 
   /** Reads disk, then grid; the disk's copy serves alone while the grid is away. */
-  load(options: CallOptions): Promise<void> {
-    return this.#inTurn(async () => {
+  async load(options: CallOptions): Promise<void> {
+    let seeded = false;
+    await this.#inTurn(async () => {
       const kept = await this.#deps.storage?.read(this.#fileName);
       const decoded = kept === undefined ? undefined : this.#decode(kept);
       // A change that the disk refused is in memory only.
@@ -70,13 +71,18 @@ export class ControlRecord<T> {
         this.#current = decoded;
         this.#unpublished = decoded.unpublished;
       }
-      await this.#sync(options);
+      seeded = await this.#sync(options);
     });
+    if (seeded) await this.#announce(options);
   }
 
   /** Brings memory, disk and grid to one value; fails as the grid does. */
-  sync(options: CallOptions): Promise<void> {
-    return this.#inTurn(() => this.#sync(options));
+  async sync(options: CallOptions): Promise<void> {
+    let seeded = false;
+    await this.#inTurn(async () => {
+      seeded = await this.#sync(options);
+    });
+    if (seeded) await this.#announce(options);
   }
 
   /** Reads the grid again when the ledger changed since: another node may have marked its change of this record. */
@@ -95,10 +101,17 @@ export class ControlRecord<T> {
       await this.#keep();
       await this.#sync(options);
     });
+    await this.#announce(options);
+  }
+
+  /** Others read a record again only when the ledger tells them. */
+  async #announce(options: CallOptions): Promise<void> {
     if (this.#announced) await this.#deps.ledger.append(controlName(this.name), 'hard', options);
   }
 
-  async #sync(options: CallOptions): Promise<void> {
+  /** True when the grid had lost the record and has it again from here. */
+  async #sync(options: CallOptions): Promise<boolean> {
+    let seeded = false;
     for (let attempt = 0; ; attempt += 1) {
       const stored = await this.#deps.grid.get('control', this.name, options);
       const theirs = stored === undefined ? undefined : this.#decode(stored.value);
@@ -106,6 +119,7 @@ export class ControlRecord<T> {
       const isPublished = !this.#unpublished && (theirs !== undefined || this.#current.version === 0);
       if (isPublished && (theirs?.version ?? 0) >= this.#current.version) break;
       if (await this.#write(this.#current, stored?.version, options)) {
+        seeded = theirs === undefined && !this.#unpublished;
         this.#unpublished = false;
         break;
       }
@@ -114,6 +128,7 @@ export class ControlRecord<T> {
       }
     }
     await this.#keep();
+    return seeded;
   }
 
   /** One reader or writer at a time: between reading the grid and writing it, nothing else changes what this node holds. */

@@ -18,10 +18,10 @@ const CHAT = {
   ],
 };
 
-function marksOf(body: unknown, isolateUser = false): ReadonlyMap<string, number | string> {
+function marksOf(body: unknown, isolateUser = false): ReadonlyMap<string, number> {
   const tree = parseJson(new TextEncoder().encode(JSON.stringify(body)), { depthMax: 64 }) as JsonObject;
   const { names, marks } = fieldMarks(tree, hash, isolateUser);
-  return new Map(names.map((name, at) => [name, marks[at] as number | string]));
+  return new Map(names.map((name, at) => [name, marks[at]!]));
 }
 
 function differing(a: unknown, b: unknown, isolateUser = false): string[] {

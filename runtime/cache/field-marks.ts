@@ -5,18 +5,19 @@ import { canonicalJson, type JsonObject, type JsonValue } from './json.ts';
 /** Short marks of a body's fields in place of their values: equal values have equal marks. */
 export interface FieldMarks {
   readonly names: readonly string[];
-  /** In the order of `names`. */
-  readonly marks: readonly (number | string)[];
+  /** In the order of `names`; 53 bits each. */
+  readonly marks: readonly number[];
 }
 
 /** Longer texts are marked by SHA-256, which is the faster one from there on. */
 const SHORT_CHARACTERS_MAX = 128;
-const MARK_LENGTH = 16;
+/** Hex digits that fit into a whole number. */
+const MARK_DIGITS = 13;
 
 /** Marks each field that counts, messages field by field: tells in which fields two requests differ. */
 export function fieldMarks(tree: JsonObject, hash: Hash, isolateUser = false): FieldMarks {
   const names: string[] = [];
-  const marks: (number | string)[] = [];
+  const marks: number[] = [];
   const add = (path: string, value: JsonValue): void => {
     names.push(path);
     marks.push(markOf(value, hash));
@@ -36,12 +37,18 @@ export function fieldMarks(tree: JsonObject, hash: Hash, isolateUser = false): F
   return { names, marks };
 }
 
-/** A string needs no canonical form of its own: another start tells it from JSON text. */
-function markOf(value: JsonValue, hash: Hash): number | string {
+/** Marks a text as fields are marked. */
+export function textMark(text: string, hash: Hash): number {
+  return markOf(text, hash);
+}
+
+/** A string needs no canonical form of its own: another start, or other digits, tell it from JSON text. */
+function markOf(value: JsonValue, hash: Hash): number {
   const isString = typeof value === 'string';
   const text = isString ? value : canonicalJson(value);
   if (text.length <= SHORT_CHARACTERS_MAX) return shortMark(text, isString ? 1 : 2);
-  return (isString ? '1' : '2') + hash.sha256Hex(text).slice(0, MARK_LENGTH);
+  const from = isString ? 0 : MARK_DIGITS;
+  return Number.parseInt(hash.sha256Hex(text).slice(from, from + MARK_DIGITS), 16);
 }
 
 /** 53 bits of two hashes over UTF-16 code units: FNV-1a (Fowler, Noll, Vo), and the same with a shift of its own. */

@@ -157,7 +157,8 @@ export class LedgerStore {
     for (let pages = 0; pages < PAGES_MAX; pages++) {
       const request = after === undefined ? { limit: PAGE_ITEMS } : { limit: PAGE_ITEMS, after };
       const page = await this.#grid.scan('ledger', request, this.#bounded(options));
-      await visit(page.items.filter(({ key }) => key.startsWith(MARK_PREFIX)));
+      // A grid gives what it can't open as nothing: a mark that was lost, which the head's list tells where it can.
+      await visit(page.items.filter(({ key, value }) => key.startsWith(MARK_PREFIX) && value.byteLength > 0));
       if (page.next === undefined) return;
       after = page.next;
     }

@@ -39,7 +39,7 @@ const MARKS_MAX = 100_000;
 const RECORDS_MAX = 256;
 const NAME_LENGTH_MAX = 1_024;
 const APPENDS_WAITING_MAX = 1_024;
-const APPEND_ATTEMPTS_MAX = 16;
+const APPEND_ATTEMPTS_MAX = 128;
 const SETTLE_ATTEMPTS_MAX = 16;
 const BACK_OFF_MS = 2;
 const BACK_OFF_MS_MAX = 100;
@@ -66,6 +66,7 @@ export class Ledger {
   readonly #loop: ConfirmLoop;
   readonly #stopping = new AbortController();
   readonly #resetListeners = new Set<() => void>();
+  readonly #beginListeners = new Set<() => void>();
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
   #counterMax = 0;
   #epoch = 0;
@@ -165,6 +166,15 @@ export class Ledger {
   }
 
   /**
+   * Calls `listener` when this node goes along with an incarnation that is new to it, its first one too: what the grid held beside the
+   * ledger may be lost. Returns what ends it.
+   */
+  onBegin(listener: () => void): () => void {
+    this.#beginListeners.add(listener);
+    return () => void this.#beginListeners.delete(listener);
+  }
+
+  /**
    * Invalidates everything that bears `name`, and gives the sequence. This node obeys before the promise resolves, others when
    * they next confirm. Fails with `grid_unavailable` when the grid didn't acknowledge it, `overloaded`, `cancelled` or
    * `invalid_control`.
@@ -193,8 +203,9 @@ export class Ledger {
 
   async #append(name: string, kind: InvalidationKind, options: CallOptions): Promise<number> {
     let cause: unknown;
+    let failures = 0;
     for (let attempt = 0; attempt < APPEND_ATTEMPTS_MAX; attempt++) {
-      if (attempt > 1) await this.#backOff(attempt, options);
+      if (attempt > 1) await this.#backOff(failures, options);
       if (options.signal?.aborted === true) {
         throw new RepriseError('cancelled', 'The invalidation was cancelled.', { cause: options.signal.reason });
       }
@@ -206,6 +217,7 @@ export class Ledger {
         // The outcome is unknown: append again, under the next sequence if this one was taken by ourselves.
         if (!hasCode(error, 'grid_timeout') && !hasCode(error, 'grid_unavailable')) throw error;
         cause = error;
+        failures += 1;
       }
     }
     throw new RepriseError('grid_unavailable', 'The invalidation could not be written to the grid; repeat it.', {
@@ -278,6 +290,7 @@ export class Ledger {
     this.#view.install(head, marks);
     this.#confirmed(startedAtMs);
     if (verdict !== 'first') this.#reset(verdict, head);
+    if (verdict === 'first' || verdict === 'higher') for (const listener of this.#beginListeners) listener();
     return true;
   }
 
@@ -335,8 +348,9 @@ export class Ledger {
       });
   }
 
-  async #backOff(attempt: number, options: CallOptions): Promise<void> {
-    const mostMs = Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** attempt);
+  /** Longer with each failure; who only lost a race to another node must not wait longer each time, or it would lose all the more. */
+  async #backOff(failures: number, options: CallOptions): Promise<void> {
+    const mostMs = Math.min(BACK_OFF_MS_MAX, BACK_OFF_MS * 2 ** failures);
     const leftMs = options.deadlineAtMs - this.#clock.monotonicMs();
     if (leftMs > 0) await this.#clock.sleep(Math.min(leftMs, mostMs * (0.5 + this.#random.float() / 2)));
   }

@@ -40,7 +40,10 @@ function setUp(options: Partial<{ bytesMax: number; concurrency: number; deadlin
     histogram: (name, ...labels) => child(name, labels),
     log: () => undefined,
   };
-  const queue = new StoreQueue({ clock, telemetry }, { bytesMax: 100, concurrency: 2, deadlineMs: 1_000, ...options });
+  const queue = new StoreQueue(
+    { clock, telemetry },
+    { bytesMax: 100, concurrency: 2, deadlineMs: 1_000, kind: 'entries', ...options },
+  );
   return { clock, counts, queue };
 }
 

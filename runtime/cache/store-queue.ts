@@ -18,7 +18,17 @@ export interface StoreQueueOptions {
   readonly concurrency: number;
   /** Time from offer to end, waiting included. */
   readonly deadlineMs: number;
+  /** What is stored; each kind is counted apart. */
+  readonly kind: 'entries' | 'vectors';
 }
+
+const METRICS = {
+  entries: { results: 'reprise_stores_total', bytes: 'reprise_store_queue_bytes', task: 'store' },
+  vectors: { results: 'reprise_vector_stores_total', bytes: 'reprise_vector_queue_bytes', task: 'vector_store' },
+} as const;
+
+/** Failures come in floods, and one line tells as much as a thousand. */
+const LOG_GAP_MS = 10_000;
 
 interface QueuedStore {
   readonly bytes: number;
@@ -45,6 +55,8 @@ export class StoreQueue {
   #last: QueuedStore | undefined = undefined;
   #running = 0;
   #bytes = 0;
+  #unlogged = 0;
+  #loggedAtMs = -Infinity;
   #idle: (() => void)[] = [];
 
   constructor(deps: { readonly clock: Clock; readonly telemetry: Telemetry }, options: StoreQueueOptions) {
@@ -52,13 +64,14 @@ export class StoreQueue {
     this.#clock = deps.clock;
     this.#telemetry = deps.telemetry;
     this.#options = options;
+    const { results, bytes, task } = METRICS[options.kind];
     this.#results = {
-      stored: deps.telemetry.counter('reprise_stores_total', 'stored'),
-      dropped: deps.telemetry.counter('reprise_stores_total', 'dropped'),
-      failed: deps.telemetry.counter('reprise_stores_total', 'failed'),
+      stored: deps.telemetry.counter(results, 'stored'),
+      dropped: deps.telemetry.counter(results, 'dropped'),
+      failed: deps.telemetry.counter(results, 'failed'),
     };
-    this.#failures = deps.telemetry.counter('reprise_background_failures_total', 'store');
-    this.#bytesGauge = deps.telemetry.gauge('reprise_store_queue_bytes');
+    this.#failures = deps.telemetry.counter('reprise_background_failures_total', task);
+    this.#bytesGauge = deps.telemetry.gauge(bytes);
   }
 
   /** Bytes that wait or are being stored. */
@@ -148,9 +161,18 @@ export class StoreQueue {
     this.#results[result].add();
     if (error !== undefined) {
       this.#failures.add();
-      this.#telemetry.log('warn', 'store_failed', { code: error.code });
+      this.#logFailure(error);
     }
     store.resolve(result);
+  }
+
+  #logFailure({ code }: RepriseError): void {
+    this.#unlogged += 1;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#loggedAtMs < LOG_GAP_MS) return;
+    this.#telemetry.log('warn', 'store_failed', { kind: this.#options.kind, code, failures: this.#unlogged });
+    this.#unlogged = 0;
+    this.#loggedAtMs = nowMs;
   }
 
   #charge(bytes: number): void {

@@ -6,8 +6,9 @@ import { DEFAULT_NAMESPACE } from '../node/defaults.ts';
 import type { DomainOptions, NamespaceOptions, NodeOptions, SemanticMode } from '../ports/options.ts';
 import { automaticMode, compileDomain } from './calibrated.ts';
 import { DEMO_UPSTREAM } from './config.ts';
-import type { Config, IdentityConfig, Origin, SemanticConfig, UpstreamConfig } from './config.ts';
-import { credentialHash, variable, type Environment } from './environment.ts';
+import type { Config, GridConfig, IdentityConfig, Origin, SemanticConfig, UpstreamConfig } from './config.ts';
+import { credentialHash, required, variable, type Environment } from './environment.ts';
+import { compileGrid } from './grid-config.ts';
 import { domainSettings, presetOf } from './presets.ts';
 import type { Settings } from './schema.ts';
 import { Secret } from './secret.ts';
@@ -22,6 +23,7 @@ interface Surroundings {
 /** Valid settings made into what the parts of a process take; not yet cross-checked. */
 export function compile(settings: Settings, { env, cwd, file, origins }: Surroundings): Config {
   const identity = compileIdentity(settings, env);
+  const grid = compileGrid(settings, env);
   const defaultUpstream = defaultUpstreamOf(settings);
   const upstreams: Record<string, UpstreamConfig> = {};
   for (const name of Object.keys(settings.upstreams)) {
@@ -32,13 +34,13 @@ export function compile(settings: Settings, { env, cwd, file, origins }: Surroun
   const setUpDir = variable(env, 'REPRISE_DATA_DIR') ?? join(packageRoot(), '.reprise');
   const modelDir = settings.semantic.embedder.modelDir || join(setUpDir, 'models');
   return {
-    node: compileNode(settings, defaultUpstream, variable(env, 'REPRISE_SEMANTIC')),
+    node: compileNode(settings, defaultUpstream, variable(env, 'REPRISE_SEMANTIC'), grid.topology),
     server,
     identity,
     upstreams,
     defaultUpstream,
     demo: { ...settings.demo, enabled: isDemoEnabled(settings) },
-    grid: settings.grid,
+    grid,
     embedder: { ...settings.semantic.embedder, modelDir: resolve(cwd, modelDir) },
     semantic: compileSemantic(settings, {
       base: file === '' ? cwd : dirname(file),
@@ -49,7 +51,7 @@ export function compile(settings: Settings, { env, cwd, file, origins }: Surroun
     telemetry: settings.telemetry,
     dataDir,
     file,
-    warnings: warningsOf(env),
+    warnings: [],
     settings,
     origins,
   };
@@ -74,13 +76,18 @@ export function defaultUpstreamOf(settings: Settings): string {
   return isDemoEnabled(settings) ? DEMO_UPSTREAM : '';
 }
 
-function compileNode(settings: Settings, defaultUpstream: string, forcedMode: string | undefined): NodeOptions {
+function compileNode(
+  settings: Settings,
+  defaultUpstream: string,
+  forcedMode: string | undefined,
+  topology: GridConfig['topology'],
+): NodeOptions {
   const { flightsMax, streamWindowBytes, ...cache } = settings.cache;
   const { verifier, nearMissLog, ...semantic } = settings.semantic;
   const { mode: _mode, embedder: _embedder, calibration: _calibration, preset: _preset, ...rest } = semantic;
   return {
     nodeId: settings.nodeId,
-    cache,
+    cache: topology === 'centralised' && cache.l1 === 'auto' ? { ...cache, l1: 'off' } : cache,
     semantic: {
       ...rest,
       verifier: { timeoutMs: verifier.timeoutMs, candidatesMax: verifier.candidatesMax },
@@ -195,18 +202,4 @@ function compileUpstream(
     timeoutMs: timeoutMs || settings.modelTimeoutMs,
     ...(apiKey === undefined ? {} : { apiKey: new Secret(apiKey) }),
   };
-}
-
-function required(env: Environment, name: string, path: string): string {
-  const value = variable(env, name);
-  if (value === undefined) {
-    throw new RepriseError('config_invalid', `${path} names the environment variable ${name}, which isn't set.`);
-  }
-  return value;
-}
-
-function warningsOf(env: Environment): string[] {
-  return variable(env, 'REPRISE_GRID_MEMBERS') === undefined
-    ? []
-    : ['REPRISE_GRID_MEMBERS is set, but this version has only the in-process grid, which it uses.'];
 }

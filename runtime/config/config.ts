@@ -58,6 +58,25 @@ export interface SemanticConfig {
   readonly automaticNamespaces: readonly string[];
 }
 
+/** A key that seals what goes to the members. */
+export interface SealKeyConfig {
+  readonly id: string;
+  /** 32 bytes in base64. */
+  readonly key: Secret;
+}
+
+/** Where cached data is held. */
+export interface GridConfig {
+  readonly kind: 'memory' | 'hazelcast';
+  /** Which tiers there are: `sidecar` only those of this process. */
+  readonly topology: 'sidecar' | 'centralised' | 'hybrid';
+  readonly memory: Readonly<Settings['grid']['memory']>;
+  /** Members with their ports; the first key seals. */
+  readonly hazelcast: Readonly<Omit<Settings['grid']['hazelcast'], 'keys'>> & {
+    readonly keys: readonly SealKeyConfig[];
+  };
+}
+
 /** Where a setting's value comes from: `default`, `override`, the file's name, or the environment variable's. */
 export type Origin = string;
 
@@ -70,7 +89,7 @@ export interface Config {
   /** Name of an upstream, `demo`, or empty: a model name that no rule claims is not found. */
   readonly defaultUpstream: string;
   readonly demo: { readonly enabled: boolean; readonly firstTokenMs: number; readonly perTokenMs: number };
-  readonly grid: Readonly<Settings['grid']>;
+  readonly grid: GridConfig;
   readonly embedder: EmbedderConfig;
   readonly semantic: SemanticConfig;
   readonly telemetry: Readonly<Settings['telemetry']>;

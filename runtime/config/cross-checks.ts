@@ -15,6 +15,7 @@ export function crossCheck(config: Config): string[] {
     ...upstreamFaults(config),
     ...modelFaults(config),
     ...cacheFaults(config),
+    ...gridFaults(config),
     ...timeFaults(config),
     ...semanticFaults(config),
     ...verifierFaults(config),
@@ -147,8 +148,48 @@ function cacheFaults({ node: { cache }, grid }: Config): string[] {
   };
   if (cache.l1 !== 'off') within('cache.l1BytesMax', cache.l1BytesMax);
   within('cache.storeQueueBytesMax', cache.storeQueueBytesMax);
-  within('grid.memory.entriesBytesMax', grid.memory.entriesBytesMax);
+  if (grid.kind === 'memory') within('grid.memory.entriesBytesMax', grid.memory.entriesBytesMax);
   return faults;
+}
+
+function gridFaults({ grid, node: { cache } }: Config): string[] {
+  const faults: string[] = [];
+  const { kind, topology, hazelcast } = grid;
+  if (kind === 'memory' && topology !== 'sidecar') {
+    faults.push(
+      `grid.topology ${topology} needs a grid beyond this process: set grid.kind: hazelcast, or REPRISE_GRID_MEMBERS`,
+    );
+  }
+  if (kind !== 'hazelcast') return faults;
+  if (topology === 'sidecar') {
+    faults.push('grid.topology sidecar keeps everything in this process: set grid.kind: memory');
+  }
+  if (topology === 'centralised' && cache.l1 === 'on') {
+    faults.push('grid.topology centralised has no near cache, but cache.l1 is on');
+  }
+  if (topology === 'hybrid' && cache.l1 === 'off') {
+    faults.push('grid.topology hybrid has a near cache, but cache.l1 is off: set grid.topology: centralised');
+  }
+  const ids = hazelcast.keys.map(({ id }) => id);
+  ids.forEach((id, index) => {
+    if (ids.indexOf(id) !== index) faults.push(`grid.hazelcast.keys: two keys have the id ${id}`);
+  });
+  const outer = hazelcast.members.find((member) => !isLoopback(hostOf(member)));
+  if (outer !== undefined && ids.length === 0 && !hazelcast.allowUnsealed) {
+    faults.push(
+      `grid.hazelcast.members ${outer} is beyond this machine, and members speak plaintext: configure a key in REPRISE_GRID_KEYS ` +
+        '(or grid.hazelcast.keys), or set grid.hazelcast.allowUnsealed: true (REPRISE_GRID_ALLOW_UNSEALED=true) to send prompts and answers in clear',
+    );
+  }
+  hazelcast.members.forEach((member, index) => {
+    const port = Number(member.slice(member.lastIndexOf(':') + 1));
+    if (port < 1 || port > 65_535) faults.push(`grid.hazelcast.members[${index}] ${member} has no possible port`);
+  });
+  return faults;
+}
+
+function hostOf(member: string): string {
+  return member.slice(0, member.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');
 }
 
 function timeFaults({ node }: Config): string[] {

@@ -33,6 +33,10 @@ function effective(config: Config): Record<string, unknown> {
   return {
     ...settings,
     dataDir: config.dataDir,
+    grid: {
+      ...config.grid,
+      hazelcast: { ...config.grid.hazelcast, keys: config.grid.hazelcast.keys.map(({ id }) => ({ id, key: HIDDEN })) },
+    },
     identity: {
       ...settings.identity,
       mode: identity.mode,

@@ -39,6 +39,19 @@ export const SETTING_VARIABLES: Readonly<Record<string, Variable>> = {
   REPRISE_DEMO: { path: 'demo.enabled', read: asFlag, doc: 'The demo model.' },
   REPRISE_DEMO_FIRST_TOKEN_MS: { path: 'demo.firstTokenMs', read: asNumber, doc: 'Latency of its first token.' },
   REPRISE_DEMO_PER_TOKEN_MS: { path: 'demo.perTokenMs', read: asNumber, doc: 'Latency of each further token.' },
+  REPRISE_GRID: { path: 'grid.kind', read: asText, doc: 'memory or hazelcast.' },
+  REPRISE_GRID_TOPOLOGY: { path: 'grid.topology', read: asText, doc: 'auto, sidecar, centralised or hybrid.' },
+  REPRISE_GRID_CLUSTER: { path: 'grid.hazelcast.clusterName', read: asText, doc: 'Name of the Hazelcast cluster.' },
+  REPRISE_GRID_MEMBERS_EXPECTED: {
+    path: 'grid.hazelcast.membersExpected',
+    read: asNumber,
+    doc: 'Members that the cluster has when it is whole.',
+  },
+  REPRISE_GRID_ALLOW_UNSEALED: {
+    path: 'grid.hazelcast.allowUnsealed',
+    read: asFlag,
+    doc: 'Send values in clear to members beyond loopback.',
+  },
   REPRISE_ENTRIES_BYTES_MAX: { path: 'grid.memory.entriesBytesMax', read: asNumber, doc: 'Bound of the entries.' },
   REPRISE_VECTORS_BYTES_MAX: { path: 'grid.memory.vectorsBytesMax', read: asNumber, doc: 'Bound of the vectors.' },
   REPRISE_L1: { path: 'cache.l1', read: asText, doc: 'auto, on or off.' },
@@ -59,8 +72,13 @@ export const SPECIAL_VARIABLES: Readonly<Record<string, string>> = {
   REPRISE_CONFIG: 'The configuration file; absent: `reprise.yaml` in the working folder, where there is one.',
   REPRISE_UPSTREAM_URL: 'Base URL of the default upstream, which it makes where the file has none.',
   REPRISE_UPSTREAM_KEY: 'Key of the default upstream.',
-  REPRISE_API_KEYS: 'Keys as `key:tenant` or `key:tenant:role`, separated by commas; added to those of the file.',
+  REPRISE_API_KEYS:
+    'Keys as `key:tenant` or `key:tenant:role`, separated by commas; added to those of the file. A key that holds `:` needs its role.',
   REPRISE_ADMIN_TOKEN: 'The admin token, unless `identity.adminTokenEnv` names another variable.',
+  REPRISE_GRID_MEMBERS:
+    'Members of a Hazelcast cluster as `host:port`, separated by commas; the grid is then Hazelcast unless `REPRISE_GRID` says otherwise.',
+  REPRISE_GRID_KEYS:
+    'Keys that seal what goes to the members, as `id:key` with the 32 bytes of the key in base64, separated by commas; before those of the file, and the first one seals.',
   REPRISE_SEMANTIC: 'off, observe, serve or auto: the mode of every namespace, whatever the file says.',
 };
 
@@ -69,9 +87,9 @@ export const OUTSIDE_VARIABLES: Readonly<Record<string, string>> = {
   REPRISE_ADDRESS: 'Where the CLI finds the node, `host:port` of its gRPC server.',
   REPRISE_API_KEY: 'The key that the CLI sends; without one it sends `REPRISE_ADMIN_TOKEN`.',
   REPRISE_TEST_DATA: "Folder of the tests' data.",
+  REPRISE_TEST_LONG: 'Set to anything: tests that take minutes run at full length.',
   REPRISE_TEST_PYTHON: 'Python with the openai package, for the tests of that client.',
   REPRISE_MODEL_BASE_URL: "Where the set-up fetches the embedding model's files.",
-  REPRISE_GRID_MEMBERS: "Reserved for members of an outer grid, which this version can't join: a warning is logged.",
 };
 
 const ROLES: readonly string[] = ['read', 'write', 'admin'];
@@ -87,12 +105,32 @@ export function variable(env: Environment, name: string): string | undefined {
   return value === undefined || value.trim() === '' ? undefined : value.trim();
 }
 
+/** The value of a variable that a setting at `path` names. */
+export function required(env: Environment, name: string, path: string): string {
+  const value = variable(env, name);
+  if (value === undefined) {
+    throw new RepriseError('config_invalid', `${path} names the environment variable ${name}, which isn't set.`);
+  }
+  return value;
+}
+
 /** One layer for each variable that sets a setting. */
 export function environmentLayers(env: Environment): Layer[] {
-  return Object.entries(SETTING_VARIABLES).flatMap(([name, { path, read }]) => {
+  const members = variable(env, 'REPRISE_GRID_MEMBERS');
+  const grid: Layer[] =
+    members === undefined
+      ? []
+      : [
+          {
+            origin: 'REPRISE_GRID_MEMBERS',
+            values: { grid: { kind: 'hazelcast', hazelcast: { members: asList(members) } } },
+          },
+        ];
+  const each = Object.entries(SETTING_VARIABLES).flatMap(([name, { path, read }]) => {
     const value = variable(env, name);
     return value === undefined ? [] : [{ origin: name, values: nest(path.split('.'), read(value)) }];
   });
+  return [...grid, ...each];
 }
 
 function nest(path: readonly string[], value: unknown): RawObject {
@@ -105,7 +143,8 @@ export function keysFromEnvironment(env: Environment): RawObject[] {
   if (listed === undefined) return [];
   return listed.split(',').map((item, index) => {
     const parts = item.trim().split(':');
-    const role = parts.length > 2 && ROLES.includes(parts.at(-1) ?? '') ? parts.pop() : 'read';
+    if (parts.length > 2 && !ROLES.includes(parts.at(-1) ?? '')) throw notARole(index + 1);
+    const role = parts.length > 2 ? parts.pop() : 'read';
     const tenant = parts.pop() ?? '';
     const key = parts.join(':');
     if (key === '' || tenant === '') {
@@ -116,6 +155,14 @@ export function keysFromEnvironment(env: Environment): RawObject[] {
     }
     return { name: `REPRISE_API_KEYS-${index + 1}`, sha256: credentialHash(key), tenant, role };
   });
+}
+
+/** Read as a tenant, a mistyped role would make a key that nobody has. */
+function notARole(item: number): RepriseError {
+  return new RepriseError(
+    'config_invalid',
+    `REPRISE_API_KEYS: item ${item} has a third part, which must be a role: ${ROLES.join(', ')}. A key that holds ":" is written with its role, or in the file, as identity.keys[].sha256.`,
+  );
 }
 
 /** Refuses `REPRISE_*` variables that nothing knows; `named` are those that the settings name themselves. */

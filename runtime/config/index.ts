@@ -7,6 +7,7 @@ export { isLoopback } from './cross-checks.ts';
 export type {
   Config,
   EmbedderConfig,
+  GridConfig,
   IdentityConfig,
   KeyConfig,
   Origin,

@@ -62,7 +62,7 @@ function emptySection(path: readonly string[]): RawObject | undefined {
 }
 
 /** Own property, whatever its name. */
-function define(target: RawObject, member: string, value: unknown): void {
+function define(target: Record<string, unknown>, member: string, value: unknown): void {
   Object.defineProperty(target, member, { value, writable: true, enumerable: true, configurable: true });
 }
 
@@ -78,7 +78,7 @@ function noteLeaves(
   origin: Origin,
   origins: Record<string, Origin>,
 ): void {
-  origins[joinPath(path)] = origin;
+  define(origins, joinPath(path), origin);
   if (Array.isArray(value)) {
     value.forEach((item: unknown, index) => noteLeaves(item, [...path, index], origin, origins));
   } else if (isRawObject(value)) {
@@ -89,8 +89,20 @@ function noteLeaves(
 /** Origin of the longest known prefix of a path; `default` when there is none. */
 export function originOf(origins: Readonly<Record<string, Origin>>, path: readonly PropertyKey[]): Origin {
   for (let length = path.length; length > 0; length -= 1) {
-    const origin = origins[joinPath(path.slice(0, length))];
-    if (origin !== undefined) return origin;
+    const known = joinPath(path.slice(0, length));
+    if (Object.hasOwn(origins, known)) return origins[known] as Origin;
   }
   return 'default';
+}
+
+/** Origin of the last layer that has a member at the path, be it a mapping; undefined when none has. */
+export function sourceOf(layers: readonly Layer[], path: readonly PropertyKey[]): Origin | undefined {
+  return layers.findLast(({ values }) => {
+    let at: unknown = values;
+    for (const part of path) {
+      if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return false;
+      at = (at as Record<PropertyKey, unknown>)[part];
+    }
+    return true;
+  })?.origin;
 }

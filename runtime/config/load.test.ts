@@ -167,14 +167,30 @@ describe('refusals', () => {
     ['httpPort: 1', 'httpPort (from reprise.yaml) is not a known setting; did you mean server.httpPort?'],
     ['namespaces: {a: {ttl: 1h}}', 'did you mean namespaces.a.ttlMs?'],
     ['models: [{match: m, versoin: "2"}]', 'did you mean models[0].version?'],
-  ])('name the nearest setting: %s', (yaml, expected) => {
-    expect(refusal(yaml)).toContain(expected);
+    ['server: {port: 1}', 'did you mean server.httpPort?'],
+    ['serverr: {httpPort: 1}', 'serverr (from reprise.yaml) is not a known setting; did you mean server?'],
+    ['cach: {}', 'cach (from reprise.yaml) is not a known setting; did you mean cache?'],
+    ['__proto__: {l1: on}', '__proto__ (from reprise.yaml) is not a known setting.'],
+    ['__proto__: 5', '__proto__ (from reprise.yaml) is not a known setting.'],
+    ['cache: {constructor: 5}', 'cache.constructor (from reprise.yaml) is not a known setting.'],
+  ])('name the setting, its source and the nearest name: %s', (yaml, expected) => {
+    const message = refusal(yaml);
+    expect(message).toContain(expected);
+    expect(message).not.toContain('?.');
   });
 
   it('name the nearest variable', () => {
     expect(refusal('', { REPRISE_HTP_PORT: '1' })).toContain(
       'REPRISE_HTP_PORT is not known; did you mean REPRISE_HTTP_PORT?',
     );
+  });
+
+  it.each([
+    ['REPRISE_PORT', 'REPRISE_HTTP_PORT'],
+    ['REPRISE_MEMBERS', 'REPRISE_GRID_MEMBERS'],
+    ['REPRISE_LOGLEVEL', 'REPRISE_LOG_LEVEL'],
+  ])('know %s for %s', (wrong, meant) => {
+    expect(refusal('', { [wrong]: '1' })).toContain(`did you mean ${meant}?`);
   });
 
   it('name the variable that holds a wrong value', () => {
@@ -194,12 +210,19 @@ describe('refusals', () => {
     ['member named twice', 'server: {}\nserver: {}', 'unique'],
     ['broken YAML', 'server: {', 'reprise.yaml'],
     ['list instead of a mapping', '- a', 'must be a mapping'],
+    ['file of two documents', 'server: {}\n---\ncache: {}', 'reprise.yaml: the file holds several YAML documents'],
   ])('of a %s', (_, yaml, expected) => {
     expect(refusal(yaml)).toContain(expected);
   });
 
   it('of a named file that is not there', () => {
     expect(refusal('', { REPRISE_CONFIG: 'nowhere.yaml' })).toContain('nowhere.yaml');
+  });
+
+  it('of a folder in the place of the file, as it was named', () => {
+    expect(refusal('', { REPRISE_CONFIG: BASE })).toBe(
+      `The configuration file ${BASE} can't be read (it is a folder).`,
+    );
   });
 });
 
@@ -305,6 +328,15 @@ identity: {keys: [{env: REPRISE_KEY_ALICE, tenant: alice, role: admin}]}`;
     expect(message).not.toContain('secret');
   });
 
+  it.each(['ka:acme:Admin', 'ka:acme:', 'good:acme,ka:kb:acme:writer', 'ka:acme: admin x'])(
+    'are refused where a third part is no role: %s',
+    (listed) => {
+      const message = refusal('', { REPRISE_API_KEYS: listed });
+      expect(message).toMatch(/item [12] .*read, write, admin\..*sha256/u);
+      expect(message).not.toContain('acme');
+    },
+  );
+
   it('are missed by the names of setting and variable', () => {
     expect(refusal(yaml, { REPRISE_KEY_ALICE: 'k' })).toContain(
       'upstreams.main.apiKeyEnv names the environment variable MAIN_KEY',
@@ -318,10 +350,6 @@ describe('the result', () => {
     const inner = config.node.models[0]?.overrides['a'] as { b: number[] };
     expect(() => inner.b.push(2)).toThrow(TypeError);
     expect(Object.isFrozen(config.server)).toBe(true);
-  });
-
-  it('warns of members of a grid that this version cannot join', () => {
-    expect(load('', { REPRISE_GRID_MEMBERS: '10.0.0.1' }).warnings).toHaveLength(1);
   });
 
   it('finds the model of the set-up in the data folder that the set-up used', () => {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { RepriseError } from '../errors.ts';
@@ -13,12 +13,14 @@ import {
   variable,
   type Environment,
 } from './environment.ts';
-import { isRawObject, joinPath, mergeLayers, originOf, type Layer, type RawObject } from './layers.ts';
+import { isRawObject, joinPath, mergeLayers, originOf, sourceOf, type Layer, type RawObject } from './layers.ts';
 import { settingsJsonSchema, settingsSchema, type Settings, type SettingsInput } from './schema.ts';
 import { nearestPath } from './suggest.ts';
 
 /** Faults that one message lists. */
 const FAULTS_MAX = 20;
+const SEVERAL_DOCUMENTS =
+  'the file holds several YAML documents, parted by a line "---"; settings stand in one, so remove the line or the rest.';
 
 export interface LoadOptions {
   /** Path of the file; `false`: none is read; absent: `REPRISE_CONFIG`, else `reprise.yaml` where there is one. */
@@ -35,14 +37,13 @@ export interface LoadOptions {
 export function loadConfig(options: LoadOptions = {}): Config {
   const env = options.env ?? process.env;
   const cwd = options.cwd ?? process.cwd();
-  const file = findFile(options.file, env, cwd);
-  const fileOrigin = file === '' ? '' : relative(cwd, file) || file;
-  const layers: Layer[] = file === '' ? [] : [{ origin: fileOrigin, values: readFile(file, fileOrigin) }];
+  const { file, shown } = findFile(options.file, env, cwd);
+  const layers: Layer[] = file === '' ? [] : [{ origin: shown, values: readFile(file, shown) }];
   layers.push(...environmentLayers(env));
   if (options.overrides !== undefined) layers.push({ origin: 'override', values: options.overrides as RawObject });
   const { values, origins } = mergeLayers(layers);
   addKeys(values, origins, env);
-  const settings = addUpstream(validate(values, origins), origins, env);
+  const settings = addUpstream(validate(values, origins, layers), origins, env);
   refuseUnknownVariables(env, namedVariables(settings));
   noteVariables(settings, origins, env);
   const config = compile(settings, { env, cwd, file, origins });
@@ -51,13 +52,17 @@ export function loadConfig(options: LoadOptions = {}): Config {
   return deepFreeze(config);
 }
 
-function findFile(asked: string | false | undefined, env: Environment, cwd: string): string {
-  if (asked === false) return '';
+const NO_FILE = { file: '', shown: '' };
+
+/** Path of the file, and as people named it. */
+function findFile(asked: string | false | undefined, env: Environment, cwd: string): typeof NO_FILE {
+  if (asked === false) return NO_FILE;
   const named = asked ?? variable(env, 'REPRISE_CONFIG');
-  const path = resolve(cwd, named ?? 'reprise.yaml');
-  if (existsSync(path)) return path;
+  const shown = named ?? 'reprise.yaml';
+  const file = resolve(cwd, shown);
+  if (existsSync(file)) return { file, shown };
   if (named !== undefined) throw new RepriseError('config_invalid', `The configuration file ${named} doesn't exist.`);
-  return '';
+  return NO_FILE;
 }
 
 function readFile(path: string, shown: string): RawObject {
@@ -65,11 +70,16 @@ function readFile(path: string, shown: string): RawObject {
   try {
     source = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new RepriseError('config_invalid', `The configuration file ${shown} can't be read.`, { cause });
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    const why = code === 'EISDIR' ? 'it is a folder' : code;
+    throw new RepriseError('config_invalid', `The configuration file ${shown} can't be read (${why}).`, { cause });
   }
   const document = parseDocument(source, { intAsBigInt: true, prettyErrors: true });
   const [fault] = document.errors;
-  if (fault !== undefined) throw new RepriseError('config_invalid', `${shown}: ${fault.message}`);
+  if (fault !== undefined) {
+    const message = fault.code === 'MULTIPLE_DOCS' ? SEVERAL_DOCUMENTS : fault.message;
+    throw new RepriseError('config_invalid', `${shown}: ${message}`);
+  }
   let values: unknown;
   try {
     values = exactNumbers(document.toJS({ maxAliasCount: 100 }), []);
@@ -144,30 +154,40 @@ function noteVariables(settings: Settings, origins: Record<string, Origin>, env:
   }
 }
 
-function namedVariables({ identity, upstreams }: Settings): string[] {
+function namedVariables({ identity, upstreams, grid }: Settings): string[] {
   return [
     identity.adminTokenEnv,
     ...identity.keys.map((key) => key.env),
     ...Object.values(upstreams).map((upstream) => upstream.apiKeyEnv),
+    ...grid.hazelcast.keys.map((key) => key.env),
   ].filter((name) => name !== '');
 }
 
-function validate(values: RawObject, origins: Readonly<Record<string, Origin>>): Settings {
+function validate(
+  values: RawObject,
+  origins: Readonly<Record<string, Origin>>,
+  layers: readonly Layer[] = [],
+): Settings {
   const result = settingsSchema.safeParse(values);
   if (result.success) return result.data;
-  const faults = result.error.issues.flatMap((issue) => describeIssue(issue, origins));
+  const faults = result.error.issues.flatMap((issue) => describeIssue(issue, origins, layers));
   throw new RepriseError('config_invalid', listed(faults));
 }
 
-function describeIssue(issue: z.core.$ZodIssue, origins: Readonly<Record<string, Origin>>): string[] {
+function describeIssue(
+  issue: z.core.$ZodIssue,
+  origins: Readonly<Record<string, Origin>>,
+  layers: readonly Layer[],
+): string[] {
   const origin = originOf(origins, issue.path);
   const from = origin === 'default' ? '' : ` (from ${origin})`;
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
-      const keyOrigin = originOf(origins, [...issue.path, key]);
+      const at = [...issue.path, key];
+      const keyOrigin = sourceOf(layers, at) ?? originOf(origins, at);
       const nearest = nearestPath(settingsJsonSchema(), issue.path, key);
       const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`;
-      return `${joinPath([...issue.path, key])}${keyOrigin === 'default' ? '' : ` (from ${keyOrigin})`} is not a known setting${hint}`;
+      return `${joinPath(at)}${keyOrigin === 'default' ? '' : ` (from ${keyOrigin})`} is not a known setting${hint}`;
     });
   }
   const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
@@ -179,7 +199,7 @@ function listed(faults: readonly string[]): string {
   const shown = faults.slice(0, FAULTS_MAX);
   const lines = more > 0 ? [...shown, `and ${more} more`] : shown;
   return lines.length === 1
-    ? `${lines[0]}.`
+    ? `${lines[0]}${lines[0]?.endsWith('?') === true ? '' : '.'}`
     : `${lines.length} settings are wrong:\n${lines.map((line) => `- ${line}`).join('\n')}`;
 }
 

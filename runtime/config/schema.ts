@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_NAMESPACE, DEFAULT_NODE_OPTIONS } from '../node/defaults.ts';
 import { POLICY_NAMES } from '../ports/options.ts';
 import { bytes, choice, count, durationMs, flag, name, text } from './fields.ts';
+import { grid } from './schema-grid.ts';
 import { MODES, domain, domainRule, semantic } from './schema-semantic.ts';
 
 const MIB = 1024 * 1024;
@@ -110,17 +111,6 @@ const demo = z.strictObject({
   perTokenMs: durationMs('Declared latency of each further token.', 4, { max: 60_000 }),
 });
 
-const grid = z.strictObject({
-  kind: choice('Which grid holds the cached data.', ['memory'], 'memory'),
-  memory: z
-    .strictObject({
-      entriesBytesMax: bytes('Bound of the entries.', 512 * MIB, { min: 65_536 }),
-      vectorsBytesMax: bytes('Bound of the vectors.', 256 * MIB, { min: 65_536 }),
-    })
-    .prefault({})
-    .describe('The in-process grid.'),
-});
-
 const cache = z.strictObject({
   l1: choice(
     'Near cache; auto: at most 32 MiB above the in-process grid, whose answers it would hold twice.',
@@ -159,6 +149,7 @@ const cache = z.strictObject({
   explainEntriesMax: count('Stored requests that Explain remembers by field.', CACHE.explainEntriesMax, {
     max: 1_000_000,
   }),
+  explainBytesMax: bytes('Bound of what Explain remembers of them; 0: nothing.', CACHE.explainBytesMax),
   flightsMax: count('Flights under way at once.', FLIGHT.flightsMax, { min: 1, max: 1_000_000 }),
   streamWindowBytes: bytes(
     'Bytes by which a leader may run ahead of its slowest reader once an answer is past `entryBytesMax`.',

@@ -1,4 +1,3 @@
-import { MemoryGrid } from '../../grid/memory/memory-grid.ts';
 import { DEMO_UPSTREAM, isLoopback, withCalibration } from '../config/index.ts';
 import type { CalibratedNode, Config, DomainPromise } from '../config/index.ts';
 import { assert } from '../errors.ts';
@@ -8,9 +7,11 @@ import type { ModelRouter } from '../models/model-router.ts';
 import { createNode, LOCAL_EMBEDDER, type NodePorts, type RepriseNode } from '../node/node.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Embedder } from '../ports/embedder.ts';
+import type { Grid } from '../ports/grid.ts';
 import type { Model, Operation } from '../ports/model.ts';
 import type { ModelDirectory } from '../ports/model-directory.ts';
 import type { ModelRule } from '../ports/options.ts';
+import type { Random } from '../ports/random.ts';
 import type { Role } from '../ports/service.ts';
 import type { Verifier } from '../ports/verifier.ts';
 import { loadCalibration } from './calibration.ts';
@@ -18,6 +19,7 @@ import { openEmbedder } from './embedding/open-embedder.ts';
 import { FileStorage } from './file-storage.ts';
 import { NearMissFile } from './near-miss-file.ts';
 import { NodeHash } from './node-hash.ts';
+import { openGrid } from './open-grid.ts';
 import { SystemClock } from './system-clock.ts';
 import { SystemRandom } from './system-random.ts';
 import type { HostTelemetry } from './telemetry.ts';
@@ -43,6 +45,8 @@ export interface AssemblyOverrides {
   /** Instead of the configured verifier. */
   readonly verifier?: Verifier;
   readonly clock?: Clock;
+  /** What the node sees of its grid; for tests that come between. */
+  readonly wrapGrid?: (grid: Grid) => Grid;
 }
 
 /** Puts a node together as the configuration says. The embedding model loads before this resolves. */
@@ -53,14 +57,9 @@ export async function assemble(
 ): Promise<Assembly> {
   const clock = overrides.clock ?? new SystemClock();
   const hash = new NodeHash();
-  const { memory } = config.grid;
-  const grid = new MemoryGrid(
-    { clock },
-    {
-      roles: { entries: { bytesMax: memory.entriesBytesMax }, vectors: { bytesMax: memory.vectorsBytesMax } },
-      policy: config.node.cache.policy,
-    },
-  );
+  const random: Random = new SystemRandom();
+  const opened = openGrid(config, { clock, random: random.fork('grid'), telemetry });
+  const grid = overrides.wrapGrid === undefined ? opened : { ...opened, grid: overrides.wrapGrid(opened.grid) };
   const identity = new IdentityResolver(
     { hash, clock },
     {
@@ -81,11 +80,10 @@ export async function assemble(
   });
   const ports: NodePorts = {
     clock,
-    random: new SystemRandom(),
+    random,
     hash,
     telemetry,
-    grid,
-    localGrid: grid,
+    ...grid,
     storage: new FileStorage(config.dataDir),
     credentials: identity,
     models: (local) => {

@@ -22,8 +22,15 @@ export function banner(config: Config, server: RunningServer): string {
       ? `${config.node.models.length} model rules, no default upstream`
       : `${config.defaultUpstream} (${config.upstreams[config.defaultUpstream]?.url ?? ''})`;
   const model = isDemo ? 'demo' : (config.node.models.find((rule) => !rule.match.includes('*'))?.match ?? 'MODEL');
-  const key = config.identity.mode === 'local' ? 'none' : '$YOUR_KEY';
-  const header = config.identity.mode === 'local' ? '' : ` -H 'authorization: Bearer ${key}'`;
+  const key =
+    config.identity.mode === 'local'
+      ? { header: '', python: '"none"', node: `'none'`, imports: '' }
+      : {
+          header: ' -H "authorization: Bearer $YOUR_KEY"',
+          python: 'os.environ["YOUR_KEY"]',
+          node: 'process.env.YOUR_KEY',
+          imports: '  import os\n',
+        };
   const body = `{"model":"${model}","messages":[{"role":"user","content":"${QUESTION}"}]}`;
   const serves = semantic?.state === 'ready' && semantic.detail.startsWith('serve');
   const tries = serves
@@ -38,17 +45,17 @@ Reprise is serving.
   semantic  ${semantic?.detail ?? 'off'}
 
 ${tries}
-  curl -i ${http.url}/v1/chat/completions -H 'content-type: application/json'${header} \\
+  curl -i ${http.url}/v1/chat/completions -H 'content-type: application/json'${key.header} \\
     -d '${body}'
 
 Python:
-  from openai import OpenAI
-  client = OpenAI(base_url="${http.url}/v1", api_key="${key}")
+${key.imports}  from openai import OpenAI
+  client = OpenAI(base_url="${http.url}/v1", api_key=${key.python})
   print(client.chat.completions.create(model="${model}", messages=[{"role": "user", "content": "${QUESTION}"}]).choices[0].message.content)
 
 Node:
   import OpenAI from 'openai';
-  const client = new OpenAI({ baseURL: '${http.url}/v1', apiKey: '${key}' });
+  const client = new OpenAI({ baseURL: '${http.url}/v1', apiKey: ${key.node} });
   const answer = await client.chat.completions.create({ model: '${model}', messages: [{ role: 'user', content: '${QUESTION}' }] });
   console.log(answer.choices[0].message.content);
 

@@ -202,6 +202,8 @@ describe('directives', () => {
     const reply = await ask('Well?', headers);
     expect(reply.status).toBe(400);
     expect(errorOf(reply)).toBe('invalid_control');
+    const [name] = Object.keys(headers);
+    expect(reply.json<{ error: { param: string } }>().error.param).toBe(name);
     expect(upstream.calls).toHaveLength(0);
   });
 });
@@ -220,13 +222,30 @@ describe('the body’s cache object', () => {
     expect((await ask('Body?', {}, { cache: { ttl: 'x' } })).status).toBe(400);
   });
 
-  it('a namespace that it names can be invalidated, whatever its name', async () => {
-    const fields = { cache: { namespace: 'team a/häuser' } };
+  it('takes the names that headers can carry, which can be invalidated', async () => {
+    const fields = { cache: { namespace: 'team.a:b_c-D' } };
     await ask('Named?', {}, fields);
-    expect((await ask('Named?', {}, fields)).cache).toContain('hit');
-    const reply = await server.post('/admin/invalidate', { namespace: 'team a/häuser' });
+    expect((await ask('Named?', { 'x-reprise-namespace': 'team.a:b_c-D' })).cache).toContain('hit');
+    const reply = await server.post('/admin/invalidate', { namespace: 'team.a:b_c-D' });
     expect(reply.status).toBe(200);
     expect((await ask('Named?', {}, fields)).cache).toBe('fwd=miss; stored');
+  });
+
+  it.each([
+    [{ ttl: 0 }, 'cache.ttl', 'seconds from 0.001 to 315360000'],
+    [{ ttl: -1 }, 'cache.ttl', 'seconds from 0.001 to 315360000'],
+    [{ ttl: 0.0001 }, 'cache.ttl', 'seconds from 0.001'],
+    [{ ttl: 315_360_001 }, 'cache.ttl', 'seconds from 0.001 to 315360000'],
+    [{ 's-maxage': -1 }, 'cache.s-maxage', 'seconds, 0 or more'],
+    [{ namespace: 'a b' }, 'cache.namespace', '1 to 128 letters'],
+    [{ namespace: 'x'.repeat(129) }, 'cache.namespace', '1 to 128 letters'],
+    [{ namespace: 'team a/häuser' }, 'cache.namespace', '1 to 128 letters'],
+  ])('is refused in its own words: %j', async (cache, param, words) => {
+    const { error } = (await ask('Body?', {}, { cache })).json<{ error: { param: string; message: string } }>();
+    expect(error).toMatchObject({ code: 'invalid_control', param });
+    expect(error.message).toContain(`\`${param}\``);
+    expect(error.message).toContain(words);
+    expect(upstream.calls).toHaveLength(0);
   });
 });
 
@@ -238,7 +257,7 @@ describe('answers drawn at random', () => {
     expect(answerOf(await drawn('1'))).not.toBe(first);
     expect(answerOf(await drawn('0'))).toBe(first);
     expect(upstream.calls).toHaveLength(2);
-    expect((await drawn('2')).status).toBe(400);
+    expect((await drawn('2')).json()).toMatchObject({ error: { code: 'invalid_control', param: 'x-reprise-bucket' } });
   });
 
   it('buckets that the server draws: never more answers than buckets', async () => {

@@ -61,6 +61,27 @@ describe('createReprise', () => {
     });
   });
 
+  it('says whose function failed', async () => {
+    const model = (): Promise<string> => Promise.reject(new Error('out of order'));
+    const reprise = await create({ model });
+    await expect(reprise.infer(REQUEST)).rejects.toMatchObject({
+      code: 'model_error',
+      message: 'The model function of this program failed.',
+    });
+  });
+
+  it('takes the names that every way in takes, so that what is stored can be invalidated', async () => {
+    const { model } = counting();
+    const reprise = await create({ model });
+    for (const settings of [{ tags: ['user 42'] }, { namespace: 'a b' }, { namespace: '' }]) {
+      await expect(reprise.infer(REQUEST, settings)).rejects.toMatchObject({
+        code: 'invalid_control',
+        param: Object.keys(settings)[0],
+      });
+    }
+    await reprise.infer(REQUEST, { tags: ['user:42'] });
+  });
+
   it('tenants share nothing', async () => {
     const { model, calls } = counting();
     const reprise = await create({ model });

@@ -66,6 +66,8 @@ export interface Reprise {
 }
 
 const FUNCTION_UPSTREAM = 'function';
+/** What tells the function of the embedding program from an upstream's, in messages. */
+const OF_THIS_PROGRAM = 'of this program';
 const DRAIN_MS = 10_000;
 
 /** Starts a node in this process. Errors: `config_invalid`. */
@@ -73,7 +75,7 @@ export async function createReprise(options: RepriseOptions = {}): Promise<Repri
   const config = loadConfig({ file: false, env: {}, overrides: options.settings ?? {} });
   const telemetry = new HostTelemetry({ logLevel: config.telemetry.logLevel });
   const clock = new SystemClock();
-  const fallback = new FunctionModel({ clock }, options.model ?? noModel, { name: FUNCTION_UPSTREAM, models: [] });
+  const fallback = new FunctionModel({ clock }, options.model ?? noModel, { name: OF_THIS_PROGRAM, models: [] });
   const assembly = await assemble(config, telemetry, {
     upstreams: new Map([[FUNCTION_UPSTREAM, fallback]]),
     ...(Object.keys(config.upstreams).length === 0 ? { defaultUpstream: FUNCTION_UPSTREAM } : {}),
@@ -91,7 +93,7 @@ export async function createReprise(options: RepriseOptions = {}): Promise<Repri
       signal: signal ?? NEVER_CANCELLED,
       ...(model === undefined
         ? {}
-        : { model: new FunctionModel({ clock }, model, { name: FUNCTION_UPSTREAM, models: [] }) }),
+        : { model: new FunctionModel({ clock }, model, { name: OF_THIS_PROGRAM, models: [] }) }),
     };
   };
   return {

@@ -64,6 +64,25 @@ it('a well embedder serves the same meaning in other words', async () => {
   expect(await gauge('reprise_embedder_up')).toBe(1);
 });
 
+it('an embedder that is slower than the questions come loses no answer', async () => {
+  await openScope();
+  const held = signalled();
+  embedder.next = async (texts) => {
+    await held.promise;
+    return embedder.vectors(texts);
+  };
+  const texts = Array.from({ length: 40 }, (_, at) => `question ${at} | please`);
+  for (const text of texts) {
+    const messages = [{ role: 'user', content: text }];
+    const asked = { model: 'gpt-test', temperature: 0, messages };
+    expect((await server.post(CHAT, asked, { headers: { 'cache-control': 'no-cache' } })).cache).toContain('stored');
+  }
+  await server.telemetry.counted(texts.length + 1, 'reprise_stores_total', 'stored');
+  held.resolve();
+  for (const text of texts) expect((await ask(text)).cache).toContain('detail=exact-l1');
+  expect(server.telemetry.count('reprise_stores_total', 'failed')).toBe(0);
+});
+
 describe('an embedder that was killed', () => {
   beforeEach(async () => {
     await openScope();

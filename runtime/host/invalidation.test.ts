@@ -96,7 +96,7 @@ describe.each(KINDS)('invalidation by $name', ({ within, outside, target }) => {
       expect(reply.json()).toEqual({
         sequence: before.ledgerSequence + 1,
         stalenessBoundMs: 2_000,
-        reach: 'grid',
+        reach: 'node',
         removedEntries: how.purge === true ? 1 : 0,
       });
       if (how.purge === true) expect(await held()).toMatchObject({ entries: 1, vectors: 1 });
@@ -156,7 +156,11 @@ describe('what is refused', () => {
     [{ entry: 'not an id' }, 400],
     [{ tag: '' }, 400],
     [{ tag: 'a', purge: 'yes' }, 400],
-    [{ tag: 'x'.repeat(300) }, 400],
+    [{ tag: 'x'.repeat(129) }, 400],
+    [{ tag: 'a b' }, 400],
+    [{ namespace: 'a b' }, 400],
+    [{ namespace: 'häuser', purge: true }, 400],
+    [{ tenant: 'x'.repeat(257) }, 400],
     [{ what: 'a' }, 400],
   ])('%o', async (target, status) => {
     expect((await invalidate(target)).status).toBe(status);

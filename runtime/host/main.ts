@@ -7,9 +7,8 @@ import { runServer } from './run-server.ts';
 const REPEATED_SIGNAL_MS = 1_500;
 const FORCED_EXIT_CODE = 130;
 
-/** Serves until SIGINT or SIGTERM, then finishes what runs. */
-export async function main(config: Config = loadConfig()): Promise<void> {
-  const stop = stopSignal();
+/** Serves until SIGINT or SIGTERM, or `stop` resolves with the name of one, then finishes what runs. */
+export async function main(config: Config = loadConfig(), stop: Promise<string> = stopSignal()): Promise<void> {
   const server = await runServer(config);
   process.stderr.write(banner(config, server));
   const signal = await stop;
@@ -19,7 +18,7 @@ export async function main(config: Config = loadConfig()): Promise<void> {
 }
 
 /** The first SIGINT or SIGTERM, listened for from now on. */
-function stopSignal(): Promise<string> {
+export function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     let firstAtMs: number | undefined;
     const onSignal = (signal: string): void => {

@@ -4,6 +4,7 @@ import type { Identity } from '../ports/service.ts';
 import { GrpcServer } from '../server/grpc-server.ts';
 import { HttpServer, type HttpAddress } from '../server/http-server.ts';
 import { assemble, type Assembly, type AssemblyOverrides } from './assembly.ts';
+import { refuseTakenPorts } from './taken-ports.ts';
 import { HostTelemetry } from './telemetry.ts';
 
 /** A serving process: node, HTTP and gRPC. */
@@ -28,6 +29,7 @@ const CUT_MS = 250;
 export async function runServer(config: Config, overrides: AssemblyOverrides = {}): Promise<RunningServer> {
   const telemetry = new HostTelemetry({ logLevel: config.telemetry.logLevel });
   for (const warning of config.warnings) telemetry.log('warn', warning);
+  await refuseTakenPorts(config.server);
   const assembly = await assemble(config, telemetry, overrides);
   const http = httpServer(config, assembly, telemetry);
   const grpc = grpcServer(config, assembly, telemetry);
@@ -73,6 +75,7 @@ function httpServer(config: Config, assembly: Assembly, telemetry: HostTelemetry
     idleTimeoutMs: config.node.modelTimeoutMs + IDLE_MARGIN_MS,
     describeConfig: () => described,
     recordings: assembly.node.recordings,
+    transfer: assembly.node.transfer,
     onInternalError: (error, requestId) => telemetry.failure('request failed', error, { requestId }),
     ...(config.identity.mode === 'local' && isLoopback(server.host) ? { allowedHosts: server.allowedHosts } : {}),
     ...(config.telemetry.metrics ? { metrics: () => telemetry.text() } : {}),

@@ -48,6 +48,15 @@ describe('what the upstream is asked', () => {
     expect(other.cache).toContain('fwd=miss');
   });
 
+  it('is the same whatever the query string says', async () => {
+    await server.post(CHAT, { model: 'a', messages: MESSAGES });
+    await server.settled();
+    const same = await server.post(`${CHAT}?api-version=2&x`, { model: 'a', messages: MESSAGES });
+    expect(same.cache).toContain('hit');
+    await server.post(`${CHAT}?api-version=2`, { model: 'b', messages: MESSAGES });
+    expect(lastCall().path).toBe(CHAT);
+  });
+
   it('carries the trace context when it is one', async () => {
     await server.post(CHAT, { model: 'a', messages: MESSAGES }, { headers: { traceparent: TRACEPARENT } });
     expect(lastCall().headers['traceparent']).toBe(TRACEPARENT);

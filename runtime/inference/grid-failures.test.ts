@@ -183,7 +183,9 @@ describe('a grid that is away at the start', () => {
   it('costs the cache, not the answers; it is used when it comes', async () => {
     world.state = 'refuses';
     const started = makeNode();
-    await started.node.start();
+    const starting = started.node.start();
+    await pass(5_000);
+    await starting;
     const reply = await ask(started, 'early');
     expect(reply.status).toMatchObject({ outcome: 'bypass', detail: 'ledger', stored: false });
     expect(started.node.service.readiness().parts).toContainEqual(
@@ -268,7 +270,7 @@ describe('a grid that goes away', () => {
     const failed = expect(
       started.node.service.invalidate({ target, invalidation: 'hard', purge: true, identity: IDENTITY }),
     ).rejects.toMatchObject({ code: 'grid_unavailable' });
-    await pass(2_500);
+    await pass(10_500);
     await failed;
   });
 

@@ -7,13 +7,14 @@ import type { CallOptions } from '../ports/call-options.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Entry } from '../ports/entry.ts';
 import type { Grid } from '../ports/grid.ts';
+import { isName, NAME_RULE } from '../ports/names.ts';
 import type { InvalidateReply, InvalidateRequest } from '../ports/service.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import type { SemanticMatcher } from '../semantic/semantic-matcher.ts';
 import { requireRole } from './roles.ts';
 
 const PAGE_ITEMS = 256;
-const NAME = /^[^\p{C}]{1,256}$/u;
+const TENANT = /^[^\p{C}]{1,256}$/u;
 
 export interface InvalidationDeps {
   readonly clock: Clock;
@@ -24,15 +25,20 @@ export interface InvalidationDeps {
   readonly telemetry: Telemetry;
 }
 
+export interface InvalidationOptions {
+  readonly stalenessBoundMs: number;
+  readonly timeoutMs: number;
+  readonly purgeTimeoutMs: number;
+  /** Who obeys: every node of the grid, or this one only where the grid is in its process. */
+  readonly reach: InvalidateReply['reach'];
+}
+
 /** Invalidation by entry, tag, namespace, model or tenant: one mark in the ledger, whatever the number of entries. */
 export class Invalidation {
   readonly #deps: InvalidationDeps;
-  readonly #options: { stalenessBoundMs: number; timeoutMs: number; purgeTimeoutMs: number };
+  readonly #options: InvalidationOptions;
 
-  constructor(
-    deps: InvalidationDeps,
-    options: { stalenessBoundMs: number; timeoutMs: number; purgeTimeoutMs: number },
-  ) {
+  constructor(deps: InvalidationDeps, options: InvalidationOptions) {
     this.#deps = deps;
     this.#options = options;
   }
@@ -44,7 +50,7 @@ export class Invalidation {
     const name = await this.#name(request, options);
     const sequence = await ledger.append(name, request.invalidation, options);
     const removedEntries = request.purge ? await this.#purge(request) : 0;
-    return { sequence, stalenessBoundMs: this.#options.stalenessBoundMs, reach: 'grid', removedEntries };
+    return { sequence, stalenessBoundMs: this.#options.stalenessBoundMs, reach: this.#options.reach, removedEntries };
   }
 
   /** The ledger name, after checking that the caller may mark it. */
@@ -59,7 +65,7 @@ export class Invalidation {
         return namespaceName(tenant, checked(target.namespace, 'namespace'));
       case 'tenant':
         if (target.tenant !== identity.tenant) requireRole(identity, 'admin', 'Invalidate another tenant');
-        return tenantName(checked(target.tenant, 'tenant'));
+        return tenantName(checkedTenant(target.tenant));
       case 'model':
         requireRole(identity, 'admin', 'Invalidate by model, which reaches every tenant,');
         if (target.model === '') throw new RepriseError('invalid_request', 'Name the model.', { param: 'model' });
@@ -145,9 +151,16 @@ function isTarget(entry: Entry, request: InvalidateRequest, tenant: string): boo
   return target.kind === 'tenant';
 }
 
+/** One that no request can bear would be marked in vain. */
 function checked(name: string, param: string): string {
-  if (NAME.test(name)) return name;
-  throw new RepriseError('invalid_request', `A ${param} has 1 to 256 characters, none of them a control character.`, {
-    param,
+  if (isName(name)) return name;
+  throw new RepriseError('invalid_request', `A ${param} has ${NAME_RULE}.`, { param });
+}
+
+/** Tenants may come from an embedding program's own accounts. */
+function checkedTenant(name: string): string {
+  if (TENANT.test(name)) return name;
+  throw new RepriseError('invalid_request', 'A tenant has 1 to 256 characters, none of them a control character.', {
+    param: 'tenant',
   });
 }

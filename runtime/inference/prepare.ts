@@ -14,6 +14,7 @@ import { NEVER_CANCELLED } from '../ports/cancel-signal.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Hash } from '../ports/hash.ts';
 import type { LedgerPosition } from '../ports/ledger.ts';
+import { isName, NAME_RULE } from '../ports/names.ts';
 import type { ModelDirectory, ResolvedModel } from '../ports/model-directory.ts';
 import type { NamespaceOptions, NodeOptions } from '../ports/options.ts';
 import type { Random } from '../ports/random.ts';
@@ -295,14 +296,13 @@ function isEmpty(controls: CacheControls): boolean {
 }
 
 const isAtLeast = (least: number) => (value: unknown) => typeof value === 'number' && value >= least;
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 /** What servers check at the edge holds in process too. */
 const CONTROL_CHECKS: readonly (readonly [keyof CacheControls, (value: unknown) => boolean, string])[] = [
-  ['namespace', isText, 'a name'],
-  ['domain', isText, 'a name'],
+  ['namespace', isName, `a name: ${NAME_RULE}`],
+  ['domain', isName, `a name: ${NAME_RULE}`],
   ['bucket', (value) => Number.isInteger(value) && isAtLeast(0)(value), 'a whole number from 0 on'],
-  ['tags', (value) => Array.isArray(value) && value.every(isText), 'a list of names'],
+  ['tags', (value) => Array.isArray(value) && value.every(isName), `a list of names: ${NAME_RULE}`],
   ['ttlMs', isAtLeast(1), 'a number of milliseconds from 1 on'],
   ['maxAgeMs', isAtLeast(0), 'a number of milliseconds from 0 on'],
   ['threshold', (value) => isAtLeast(0)(value) && (value as number) <= 1, 'a number from 0 to 1'],

@@ -160,6 +160,22 @@ describe('Refusals', () => {
     expect(await other.refused('t', 'other', 'stored', 'asked')).toBe(true);
   });
 
+  it('survives the loss of the grid in memory, and other nodes hear of what was given back', async () => {
+    const grid = newGrid();
+    const one = await node(grid, 'a');
+    await one.refuse('t', 'k', 'stored', 'asked');
+    for (const role of ['control', 'ledger'] as const) {
+      const { items } = await grid.scan(role, { limit: 100 }, FOREVER);
+      for (const { key } of items) await grid.remove(role, key, FOREVER);
+    }
+    const other = await node(grid, 'b');
+    expect(await other.refused('t', 'k', '', 'asked')).toBe(false);
+    await one.ledger.confirm(FOREVER);
+    await one.refusals.seed(FOREVER);
+    await other.ledger.confirm(FOREVER);
+    expect(await other.refused('t', 'k', '', 'asked')).toBe(true);
+  });
+
   it('what the grid did not take holds on this node at once and is published later', async () => {
     const grid = newGrid();
     const storage = new MemoryStorage();

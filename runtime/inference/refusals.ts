@@ -97,17 +97,26 @@ export class Refusals {
     const known = this.#tenants.get(tenant);
     if (known?.index === index) return known.refusals;
     const shards: Shard[] = [];
+    let isWhole = true;
     for (const [shard, name] of this.#shardNames(tenant).entries()) {
       const count = index[name];
       if (count === undefined) continue;
       const found = this.#shard(name);
       await found.follow(count, options);
+      isWhole &&= found.size >= count;
       shards[shard] = found;
     }
     const refusals = shards.length === 0 ? NONE : this.#refusalsOf(shards);
+    if (!isWhole) return refusals;
     if (this.#tenants.size >= TENANTS_KEPT_MAX) this.#tenants.clear();
     this.#tenants.set(tenant, { index, refusals });
     return refusals;
+  }
+
+  /** Gives a grid that lost them what this node knows: the pairs first, since the index tells others to read them. Fails as the grid does. */
+  async seed(options: CallOptions): Promise<void> {
+    for (const name of Object.keys(this.#index.value)) await this.#shard(name).load(options);
+    await this.#index.load(options);
   }
 
   /** False when there is no room left for the pair: then something else must see to it that it isn't served. */
@@ -200,6 +209,10 @@ class Shard {
   /** Reads disk and grid when there are more pairs than this node has. */
   async follow(count: number, options: CallOptions): Promise<void> {
     if (this.size < count) await this.#record.load(options);
+  }
+
+  load(options: CallOptions): Promise<void> {
+    return this.#record.load(options);
   }
 
   sync(options: CallOptions): Promise<void> {

@@ -1,3 +1,4 @@
+import { RepriseError } from '../errors.ts';
 import type { Ledger } from '../cache/ledger.ts';
 import type { StoreQueue } from '../cache/store-queue.ts';
 import type { Tiers } from '../cache/tiers.ts';
@@ -29,6 +30,9 @@ export interface Answer {
   readonly firstTokenMs: number;
 }
 
+/** What a vector that waits costs beside its text. */
+const VECTOR_BYTES = 2_048;
+
 /** Writes complete answers back, off the reply path, and only those that §4 of the design allows ("stored only"). */
 export class StoreAnswers {
   readonly #deps: {
@@ -36,6 +40,7 @@ export class StoreAnswers {
     ledger: Ledger;
     tiers: Tiers;
     queue: StoreQueue;
+    vectorQueue: StoreQueue;
     semantic: SemanticMatcher | undefined;
     explain: ExplainMemory;
     telemetry: Telemetry;
@@ -48,6 +53,7 @@ export class StoreAnswers {
       ledger: Ledger;
       tiers: Tiers;
       queue: StoreQueue;
+      vectorQueue: StoreQueue;
       semantic: SemanticMatcher | undefined;
       explain: ExplainMemory;
       telemetry: Telemetry;
@@ -79,7 +85,7 @@ export class StoreAnswers {
     const entry = this.entryOf(prepared, answer);
     const bytes = entry.payload.byteLength + entry.askedText.length * 2 + 512;
     await this.#deps.queue.offer(bytes, async (options) => {
-      await this.#write(prepared, entry, embedding, options);
+      if (await this.#write(prepared, entry, options)) this.#rememberLater(prepared, entry, embedding);
     });
   }
 
@@ -87,7 +93,9 @@ export class StoreAnswers {
   async storeNow(prepared: Prepared, answer: Answer, options: CallOptions): Promise<boolean> {
     if (this.#refusal(prepared, answer) !== '') return false;
     const entry = this.entryOf(prepared, answer);
-    return this.#write(prepared, entry, undefined, options);
+    if (!(await this.#write(prepared, entry, options))) return false;
+    await this.#remember(prepared, entry, undefined, options).catch(() => undefined);
+    return true;
   }
 
   entryOf(prepared: Prepared, answer: Answer): Entry {
@@ -136,13 +144,8 @@ export class StoreAnswers {
     return ledger.epoch !== prepared.epoch || ledger.markedSince(entry);
   }
 
-  async #write(
-    prepared: Prepared,
-    entry: Entry,
-    embedding: Embedding | undefined,
-    options: CallOptions,
-  ): Promise<boolean> {
-    const { tiers, semantic, explain, telemetry } = this.#deps;
+  async #write(prepared: Prepared, entry: Entry, options: CallOptions): Promise<boolean> {
+    const { tiers, explain, telemetry } = this.#deps;
     if (this.#overtaken(prepared, entry)) {
       telemetry.counter('reprise_stores_total', 'overtaken').add();
       return false;
@@ -153,14 +156,37 @@ export class StoreAnswers {
       return false;
     }
     explain.remember(prepared);
-    if (semantic === undefined || entry.scope === '' || prepared.namespace.semantic === 'off') return true;
+    return true;
+  }
+
+  /** In a queue of its own: an embedder that is slower than the questions come must not hold up the answers. */
+  #rememberLater(prepared: Prepared, entry: Entry, embedding: Embedding | undefined): void {
+    if (!this.#isRemembered(prepared, entry)) return;
+    const bytes = VECTOR_BYTES + prepared.facts.askedText.length * 2;
+    void this.#deps.vectorQueue.offer(bytes, (options) => this.#remember(prepared, entry, embedding, options));
+  }
+
+  #isRemembered(prepared: Prepared, entry: Entry): boolean {
+    return this.#deps.semantic !== undefined && entry.scope !== '' && prepared.namespace.semantic !== 'off';
+  }
+
+  async #remember(
+    prepared: Prepared,
+    entry: Entry,
+    embedding: Embedding | undefined,
+    options: CallOptions,
+  ): Promise<void> {
+    const { semantic } = this.#deps;
+    if (semantic === undefined || !this.#isRemembered(prepared, entry)) return;
     const record = {
       scope: entry.scope,
       key: entry.key,
       askedText: prepared.facts.askedText,
       expiresAtMs: entry.expiresAtMs,
     };
-    await semantic.remember(embedding === undefined ? record : { ...record, embedding }, options);
-    return true;
+    const result = await semantic.remember(embedding === undefined ? record : { ...record, embedding }, options);
+    if (result === 'failed') {
+      throw new RepriseError('embedder_unavailable', 'The answer is stored, but not for its rephrasings.');
+    }
   }
 }

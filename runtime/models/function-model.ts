@@ -21,7 +21,7 @@ export type ModelFunction = (
 ) => Promise<object | string> | AsyncIterable<object>;
 
 export interface FunctionModelOptions {
-  /** For messages. */
+  /** For messages, where it follows "The model function" and "The upstream". */
   readonly name: string;
   /** Names for `/v1/models`. */
   readonly models: readonly string[];

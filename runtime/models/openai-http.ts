@@ -4,6 +4,7 @@ import { ModelError, RepriseError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Model, ModelCallOptions, ModelReply, ModelRequest, ModelStream } from '../ports/model.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
+import { inClear } from './content-encoding.ts';
 import { readEventStream } from './event-stream.ts';
 import { parseJsonBytes, readBody, readJsonBody, readRefusal } from './upstream-answer.ts';
 import type { UpstreamResponse } from './upstream-answer.ts';
@@ -184,7 +185,7 @@ export class OpenAiHttpModel implements Model {
     for (let retry = 0; ; retry += 1) {
       if (call.stopped) throw call.failure(undefined);
       try {
-        return await this.#pool.request({ ...message, signal: call.stops });
+        return inClear(this.#options.name, await this.#pool.request({ ...message, signal: call.stops }));
       } catch (error) {
         if (retry >= this.#options.retriesMax || call.stopped || !neverSent(error)) throw error;
         await this.#clock.sleep(this.#options.retryDelayMs * 2 ** retry, call.signal);

@@ -42,7 +42,8 @@ export async function readBody(response: UpstreamResponse, bytesMax: number): Pr
   return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, bytes);
 }
 
-function discard(body: Readable): void {
+/** Closes the connection that a body comes by. */
+export function discard(body: Readable): void {
   body.on('error', () => {});
   body.destroy();
 }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { ModelError, RepriseError } from '../errors.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { ModelCallOptions } from '../ports/model.ts';
+import { isUndecodable } from './content-encoding.ts';
 
 /**
  * One call to a model under way: its own signal, aborted by the caller's or by the deadline, and what any failure means.
@@ -99,6 +100,10 @@ export function neverSent(error: unknown): boolean {
 
 function networkFailure(upstream: string, error: unknown): ModelError {
   const code = error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.name) : 'unknown';
+  if (isUndecodable(code)) {
+    const message = `The upstream ${upstream} sent an answer that isn't in the content-encoding that it names (${code}).`;
+    return new ModelError('model_invalid_answer', message, { cause: error });
+  }
   const what = neverSent(error) ? 'could not be reached' : 'failed before its answer was whole';
   return new ModelError('model_unavailable', `The upstream ${upstream} ${what} (${code}).`, { cause: error });
 }

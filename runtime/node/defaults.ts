@@ -37,6 +37,7 @@ export const DEFAULT_NODE_OPTIONS: NodeOptions = {
     abandonedFlight: 'abort',
     storeDeadlineMs: 5_000,
     explainEntriesMax: 4_096,
+    explainBytesMax: 16 * MIB,
   },
   semantic: {
     candidatesMax: 8,
@@ -74,6 +75,7 @@ export const TEST_MIN_NODE_OPTIONS: NodeOptions = {
     storeQueueBytesMax: 32 * 1024,
     bodyMemoBytesMax: 16 * 1024,
     explainEntriesMax: 16,
+    explainBytesMax: 64 * 1024,
   },
   semantic: {
     ...DEFAULT_NODE_OPTIONS.semantic,

@@ -3,6 +3,7 @@ import { StoreQueue } from '../cache/store-queue.ts';
 import { Accounting } from '../inference/accounting.ts';
 import { Completions } from '../inference/completions.ts';
 import { Embeddings } from '../inference/embeddings.ts';
+import { EntryTransfer } from '../inference/entry-transfer.ts';
 import { ExplainMemory } from '../inference/explain-memory.ts';
 import { Explainer } from '../inference/explainer.ts';
 import { Inference } from '../inference/inference.ts';
@@ -17,9 +18,11 @@ import { StoreAnswers } from '../inference/store-answers.ts';
 import type { NodeOptions } from '../ports/options.ts';
 import type { Recordings } from '../ports/recording.ts';
 import type { InferenceService } from '../ports/service.ts';
+import type { Transfer } from '../ports/transfer.ts';
 import { Background } from './background.ts';
 import { coreParts, GRID_CALL_MS, type CoreParts, type NodePorts } from './parts.ts';
 import { UpstreamHealth } from '../inference/upstream-health.ts';
+import { Seeding } from './seeding.ts';
 import { NodeStatus } from './status.ts';
 
 export type { NodePorts } from './parts.ts';
@@ -31,6 +34,8 @@ export const LOCAL_EMBEDDER = 'embedder';
 export interface RepriseNode {
   readonly service: InferenceService;
   readonly recordings: Recordings;
+  /** Carries entries in and out. */
+  readonly transfer: Transfer;
   /** Reads ledger and control state; resolves once tried, whether or not the grid answered. */
   start(): Promise<void>;
   /** Waits for background stores, bounded by `limitMs`. */
@@ -43,8 +48,16 @@ export interface RepriseNode {
 }
 
 const PURGE_MS = 60_000;
+/** Four calls to the grid one after the other, after those of the invalidations before it. */
+const INVALIDATE_MS = 10_000;
+const TRANSFER_MS = 20_000;
 const STORES_AT_ONCE = 4;
+/** Vectors wait for the embedder, answers don't: what comes too late is looked up word for word only. */
+const VECTOR_QUEUE_BYTES = 16 * 1_024 * 1_024;
+const VECTOR_STORE_MS = 60_000;
 const CONTROL_SYNC_MS = 5_000;
+const CONNECT_MS = 3_000;
+const CONNECT_POLL_MS = 50;
 
 /** Puts a node together; nothing runs before `start`. */
 export function createNode(ports: NodePorts, options: NodeOptions): RepriseNode {
@@ -57,23 +70,54 @@ export function createNode(ports: NodePorts, options: NodeOptions): RepriseNode 
       bytesMax: options.cache.storeQueueBytesMax,
       concurrency: STORES_AT_ONCE,
       deadlineMs: options.cache.storeDeadlineMs,
+      kind: 'entries',
+    },
+  );
+  const vectorQueue = new StoreQueue(
+    { clock, telemetry },
+    {
+      bytesMax: VECTOR_QUEUE_BYTES,
+      concurrency: options.semantic.embedBatchMax,
+      deadlineMs: VECTOR_STORE_MS,
+      kind: 'vectors',
     },
   );
   const upstreams = new UpstreamHealth();
   const status = new NodeStatus({ ...ports, ...core, queue, upstreams }, options);
-  const memory = new ExplainMemory(hash, { entriesMax: options.cache.explainEntriesMax });
+  const memory = new ExplainMemory(hash, {
+    entriesMax: options.cache.explainEntriesMax,
+    bytesMax: options.cache.explainBytesMax,
+  });
   const recorder = new Recorder(ports, { embedder: ports.embedder?.id ?? '', texts: options.recording.texts });
-  const service = makeService(ports, options, { ...core, background, queue, status, upstreams, memory, recorder });
+  const service = makeService(ports, options, {
+    ...core,
+    background,
+    queue,
+    vectorQueue,
+    status,
+    upstreams,
+    memory,
+    recorder,
+  });
+  const seeding = new Seeding(clock, (within) => core.refusals.seed(within));
+  core.ledger.onBegin(() => background.run('seed_control', () => seeding.run()));
   return {
     service,
     recordings: recorder,
+    transfer: new EntryTransfer(
+      { clock, ...core },
+      { entryBytesMax: options.cache.entryBytesMax, timeoutMs: TRANSFER_MS },
+    ),
     start: () => startNode(ports, core),
     async drain(limitMs) {
-      await queue.drain(clock.monotonicMs() + limitMs);
+      const deadlineAtMs = clock.monotonicMs() + limitMs;
+      await queue.drain(deadlineAtMs);
+      await vectorQueue.drain(deadlineAtMs);
     },
     cut: () => core.flights.stop(),
     async stop() {
       recorder.stop();
+      seeding.stop();
       await core.ledger.stop();
       core.flights.stop();
       await core.semantic?.stop();
@@ -87,6 +131,7 @@ export function createNode(ports: NodePorts, options: NodeOptions): RepriseNode 
 interface ServiceParts extends CoreParts {
   readonly background: Background;
   readonly queue: StoreQueue;
+  readonly vectorQueue: StoreQueue;
   readonly status: NodeStatus;
   readonly upstreams: UpstreamHealth;
   readonly memory: ExplainMemory;
@@ -111,7 +156,7 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
   );
   const accounting = new Accounting({ clock, telemetry, upstreams: parts.upstreams });
   const store = new StoreAnswers(
-    { clock, ledger, tiers, queue: parts.queue, semantic, explain: memory, telemetry },
+    { clock, ledger, tiers, queue: parts.queue, vectorQueue: parts.vectorQueue, semantic, explain: memory, telemetry },
     { nodeId: options.nodeId, entryBytesMax: cache.entryBytesMax },
   );
   const { refusals } = parts;
@@ -147,7 +192,12 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
       ),
       invalidation: new Invalidation(
         { clock, grid, ledger, tiers, semantic, telemetry },
-        { stalenessBoundMs: cache.stalenessBoundMs, timeoutMs: GRID_CALL_MS, purgeTimeoutMs: PURGE_MS },
+        {
+          stalenessBoundMs: cache.stalenessBoundMs,
+          timeoutMs: INVALIDATE_MS,
+          purgeTimeoutMs: PURGE_MS,
+          reach: ports.localGrid === undefined ? 'grid' : 'node',
+        },
       ),
       explainer: new Explainer(
         { clock, ledger, tiers, lookup, memory },
@@ -173,9 +223,14 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
 async function startNode(ports: NodePorts, core: CoreParts): Promise<void> {
   const { clock, telemetry } = ports;
   core.ledger.start();
-  const options = { deadlineAtMs: clock.monotonicMs() + CONTROL_SYNC_MS };
-  const tried = await Promise.allSettled([core.ledger.confirm(options), core.refusalIndex.load(options)]);
-  for (const result of tried) {
-    if (result.status === 'rejected') telemetry.log('warn', 'grid not reached at start; serving without it', {});
+  const beginAtMs = clock.monotonicMs();
+  const options = { deadlineAtMs: beginAtMs + CONTROL_SYNC_MS };
+  for (;;) {
+    const tried = await Promise.allSettled([core.ledger.confirm(options), core.refusalIndex.load(options)]);
+    if (tried.every(({ status }) => status === 'fulfilled')) return;
+    // A grid beyond this process takes a moment to connect to.
+    if (clock.monotonicMs() - beginAtMs >= CONNECT_MS) break;
+    await clock.sleep(CONNECT_POLL_MS);
   }
+  telemetry.log('warn', 'grid not reached at start; serving without it', {});
 }

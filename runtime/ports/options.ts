@@ -157,6 +157,8 @@ export interface CacheOptions {
   readonly storeDeadlineMs: number;
   /** Stored requests that Explain remembers by field. */
   readonly explainEntriesMax: number;
+  /** Bound of what Explain remembers of them; 0: nothing. */
+  readonly explainBytesMax: number;
 }
 
 export interface SemanticOptions {

@@ -79,6 +79,21 @@ describe('EmbedQueue', () => {
     expect(embedder.batches).toEqual([['a', 'b']]);
   });
 
+  it('lets texts that are only to be stored wait for those of look-ups, and none of them fill the queue of the others', async () => {
+    const { queue, embedder, within } = setUp({ queueMax: 2, batchMax: 2 });
+    embedder.hold = true;
+    const first = queue.embed('first', within(900));
+    await Promise.resolve();
+    const stores = ['s1', 's2'].map((text) => queue.embed(text, within(900), 'store'));
+    expect(await codeOf(queue.embed('s3', within(900), 'store'))).toBe('overloaded');
+    const asked = queue.embed('asked', within(900));
+    const urgent = queue.embed('s2', within(900));
+    embedder.hold = false;
+    embedder.held[0]?.answer();
+    await Promise.all([first, ...stores, asked, urgent]);
+    expect(embedder.batches).toEqual([['first'], ['asked', 's2'], ['s1']]);
+  });
+
   it('never sends a text whose callers have all given up', async () => {
     const { queue, embedder, clock, within } = setUp();
     embedder.hold = true;

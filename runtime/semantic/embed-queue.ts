@@ -9,7 +9,7 @@ import { WaitEstimate } from './wait-estimate.ts';
 
 /** Bounds of the embed queue. */
 export interface EmbedQueueOptions {
-  /** Texts that wait or are with the embedder; past it a call fails with `overloaded`. */
+  /** Texts of look-ups that wait or are with the embedder, and texts to be stored that wait; past it a call fails with `overloaded`. */
   readonly queueMax: number;
   readonly batchMax: number;
   /** Longest time that one batch may take. */
@@ -30,8 +30,11 @@ interface Item {
   readonly waiters: Set<Waiter>;
 }
 
+/** Who waits: a request, or only the store of an answer that was given already. */
+export type Urgency = 'lookup' | 'store';
+
 /**
- * The only way to the embedder: one bounded queue. Texts that wait are gathered into batches, equal texts are embedded once,
+ * The only way to the embedder: one bounded queue, in which stores give way to look-ups. Texts that wait are gathered into batches, equal texts are embedded once,
  * whoever gives up leaves the queue at once, and a text that nobody waits for any more is never sent.
  */
 export class EmbedQueue {
@@ -41,8 +44,9 @@ export class EmbedQueue {
   readonly #options: EmbedQueueOptions;
   readonly #cache: VectorCache;
   readonly #estimate: WaitEstimate;
-  /** Texts that wait, in order, then those of the batch under way. */
+  /** Texts that wait, in order: those of look-ups, those to be stored; then those of the batch under way. */
   readonly #waiting = new Map<string, Item>();
+  readonly #later = new Map<string, Item>();
   #underWay = new Map<string, Item>();
   #busySinceMs: number | undefined;
   #scheduled = false;
@@ -67,7 +71,7 @@ export class EmbedQueue {
 
   /** Texts that wait or are with the embedder. */
   get size(): number {
-    return this.#waiting.size + this.#underWay.size;
+    return this.#waiting.size + this.#later.size + this.#underWay.size;
   }
 
   /** Why the last batch failed; undefined while the embedder works. */
@@ -83,7 +87,7 @@ export class EmbedQueue {
     return this.#cache.has(text);
   }
 
-  /** How long a text that is queued now would wait for its vector, milliseconds. A batch that is late counts as slow already. */
+  /** How long the text of a look-up that is queued now would wait for its vector, milliseconds. A batch that is late counts as slow already. */
   expectedWaitMs(): number {
     const busyMs = this.#busySinceMs === undefined ? 0 : this.#clock.monotonicMs() - this.#busySinceMs;
     const lateMs = busyMs / Math.max(1, this.#underWay.size);
@@ -96,43 +100,51 @@ export class EmbedQueue {
    * The embedding of a text. Fails with `overloaded`, `embedder_timeout` (the deadline passed), `embedder_unavailable`,
    * `embedder_invalid_vector` or `cancelled`.
    */
-  embed(text: string, options: CallOptions): Promise<Embedding> {
+  embed(text: string, options: CallOptions, urgency: Urgency = 'lookup'): Promise<Embedding> {
     const cached = this.#cache.get(text);
     if (cached !== undefined) {
       this.#metrics.cached.add();
       return Promise.resolve(cached);
     }
-    const refusal = this.#refusal(text, options);
+    const refusal = this.#refusal(text, options, urgency);
     if (refusal !== undefined) return Promise.reject(refusal);
-    return this.#wait(this.#itemOf(text), options);
+    return this.#wait(this.#itemOf(text, urgency), options);
   }
 
   /** Refuses new texts and fails those that wait. */
   stop(): void {
     this.#stopped = true;
     const error = new RepriseError('embedder_unavailable', 'The node is stopping.');
-    for (const item of [...this.#waiting.values(), ...this.#underWay.values()]) rejectAll(item, error);
+    for (const items of [this.#waiting, this.#later, this.#underWay]) {
+      for (const item of [...items.values()]) rejectAll(item, error);
+    }
     this.#waiting.clear();
+    this.#later.clear();
     this.#showDepth();
   }
 
-  #refusal(text: string, options: CallOptions): RepriseError | undefined {
+  #refusal(text: string, options: CallOptions, urgency: Urgency): RepriseError | undefined {
     if (this.#stopped) return new RepriseError('embedder_unavailable', 'The node is stopping.');
     if (options.signal?.aborted === true) return cancelled(options.signal);
     if (options.deadlineAtMs <= this.#clock.monotonicMs()) return timeout();
-    const known = this.#waiting.has(text) || this.#underWay.has(text);
-    if (known || this.size < this.#options.queueMax) return undefined;
+    const known = this.#waiting.has(text) || this.#underWay.has(text) || this.#later.has(text);
+    const size = urgency === 'lookup' ? this.#waiting.size + this.#underWay.size : this.#later.size;
+    if (known || size < this.#options.queueMax) return undefined;
     this.#metrics.refused.add();
     return new RepriseError('overloaded', 'The embed queue is full.', {
       retryAfterMs: Math.ceil(this.expectedWaitMs()),
     });
   }
 
-  #itemOf(text: string): Item {
+  #itemOf(text: string, urgency: Urgency): Item {
     const known = this.#underWay.get(text) ?? this.#waiting.get(text);
     if (known !== undefined) return known;
-    const item: Item = { text, waiters: new Set() };
-    this.#waiting.set(text, item);
+    const item: Item = this.#later.get(text) ?? { text, waiters: new Set() };
+    if (urgency === 'store') this.#later.set(text, item);
+    else {
+      this.#later.delete(text);
+      this.#waiting.set(text, item);
+    }
     this.#showDepth();
     this.#schedule();
     return item;
@@ -146,10 +158,9 @@ export class EmbedQueue {
         timer?.cancel();
         signal?.removeEventListener('abort', onAbort);
         item.waiters.delete(waiter);
-        if (item.waiters.size === 0 && this.#waiting.get(item.text) === item) {
-          this.#waiting.delete(item.text);
-          this.#showDepth();
-        }
+        if (item.waiters.size > 0) return;
+        for (const items of [this.#waiting, this.#later]) if (items.get(item.text) === item) items.delete(item.text);
+        this.#showDepth();
       };
       const fail = (error: RepriseError): void => {
         leave();
@@ -183,12 +194,13 @@ export class EmbedQueue {
   }
 
   #sendNext(): void {
-    if (this.#stopped || this.#waiting.size === 0) return;
+    const items = this.#waiting.size > 0 ? this.#waiting : this.#later;
+    if (this.#stopped || items.size === 0) return;
     const perTextMs = this.#estimate.perTextMs(0);
     const fitting = perTextMs === 0 ? this.#options.batchMax : Math.max(1, Math.floor(BATCH_TARGET_MS / perTextMs));
-    const batch = [...this.#waiting.values()].slice(0, Math.min(fitting, this.#options.batchMax));
+    const batch = firstOf(items, Math.min(fitting, this.#options.batchMax));
     for (const item of batch) {
-      this.#waiting.delete(item.text);
+      items.delete(item.text);
       this.#underWay.set(item.text, item);
     }
     const startedAtMs = this.#clock.monotonicMs();
@@ -280,7 +292,7 @@ export class EmbedQueue {
   }
 
   #showDepth(): void {
-    this.#metrics.depth.set(this.#waiting.size);
+    this.#metrics.depth.set(this.#waiting.size + this.#later.size);
   }
 }
 
@@ -307,6 +319,15 @@ function metricsOf(telemetry: Telemetry): QueueMetrics {
     invalid: result('invalid'),
     refused: result('refused'),
   };
+}
+
+function firstOf(items: ReadonlyMap<string, Item>, countMax: number): Item[] {
+  const first: Item[] = [];
+  for (const item of items.values()) {
+    if (first.length >= countMax) break;
+    first.push(item);
+  }
+  return first;
 }
 
 function rejectAll(item: Item, error: RepriseError): void {

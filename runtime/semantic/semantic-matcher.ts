@@ -161,7 +161,7 @@ export class SemanticMatcher {
     const text = normaliseAskedText(record.askedText);
     if (text === '' || this.#isTooLong(text)) return 'window';
     try {
-      const embedding = record.embedding ?? (await this.#queue.embed(text, options));
+      const embedding = record.embedding ?? (await this.#queue.embed(text, options, 'store'));
       if (embedding.truncated) return 'window';
       await this.#write(record, { text, embedding }, options);
       return 'stored';

@@ -4,6 +4,7 @@ import {
   identityOf,
   LiveRequest,
   controlsFromHeaders,
+  repeatedMember,
   topLevelMember,
 } from '../../clients/gateway/index.ts';
 import type { Edge } from '../../clients/gateway/index.ts';
@@ -20,7 +21,9 @@ import type {
   LookupReply,
   Role,
 } from '../ports/service.ts';
+import type { Transfer } from '../ports/transfer.ts';
 import { sendRecording, STREAMED } from './recording-stream.ts';
+import { EXPORT_MEMBERS, exportDocument, exportRequest, IMPORT_MEMBERS, importRequest } from './transfer-json.ts';
 
 /** What the admin routes serve. */
 export interface AdminDependencies {
@@ -29,6 +32,8 @@ export interface AdminDependencies {
   readonly describeConfig?: () => unknown;
   /** Absent: nothing can be recorded. */
   readonly recordings?: Recordings;
+  /** Absent: nothing can be carried in or out. */
+  readonly transfer?: Transfer;
 }
 
 type AdminAction = (request: FastifyRequest, identity: Identity, reply: FastifyReply) => unknown;
@@ -58,6 +63,10 @@ function documentOf(bytes: Uint8Array, known: readonly string[]): ReadonlyMap<st
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new RepriseError('invalid_request', 'The body must be a JSON object.');
+  }
+  const twice = repeatedMember(bytes);
+  if (twice !== undefined) {
+    throw new RepriseError('duplicate_member', `The member ${twice} appears twice.`, { param: twice });
   }
   const members = new Map<string, unknown>(Object.entries(parsed));
   for (const name of members.keys()) {
@@ -184,7 +193,7 @@ function adminHandler(edge: Edge, role: Role, action: AdminAction): RouteHandler
 
 /** Adds `/admin/…`: each route asks for a role, takes and gives JSON, and has the fields of the service interface. */
 export function addAdminRoutes(edge: Edge, dependencies: AdminDependencies): void {
-  const { service, describeConfig, recordings } = dependencies;
+  const { service, describeConfig, recordings, transfer } = dependencies;
   const add = (method: 'GET' | 'POST', path: string, role: Role, action: AdminAction): void =>
     edge.add({ method, path, handler: adminHandler(edge, role, action) });
   add('POST', '/admin/invalidate', 'write', (request, identity) =>
@@ -208,6 +217,15 @@ export function addAdminRoutes(edge: Edge, dependencies: AdminDependencies): voi
       const terms = { texts: flagMember(members, 'texts'), vectors: flagMember(members, 'vectors') };
       return sendRecording(edge, request, recordings.start(terms));
     });
+  }
+  if (transfer !== undefined) {
+    add('GET', '/admin/transfer', 'admin', () => transfer.terms());
+    add('POST', '/admin/export', 'admin', async (request) =>
+      exportDocument(await transfer.exportPage(exportRequest(documentOf(bytesOf(request), EXPORT_MEMBERS)))),
+    );
+    add('POST', '/admin/import', 'admin', (request) =>
+      transfer.importItems(importRequest(documentOf(bytesOf(request), IMPORT_MEMBERS))),
+    );
   }
   if (describeConfig !== undefined) add('GET', '/admin/config', 'admin', () => describeConfig());
 }

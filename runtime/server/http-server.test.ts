@@ -154,6 +154,8 @@ describe('admin', () => {
     [[], 'invalid_request'],
     ['{', 'invalid_json'],
     ['', 'empty_body'],
+    ['{"tag":"a","tag":"b"}', 'duplicate_member'],
+    ['{"tag":"a","t\\u0061g":"a"}', 'duplicate_member'],
   ])('/admin/invalidate refuses %o', async (document, code) => {
     const { url, service } = await start();
 
@@ -162,6 +164,14 @@ describe('admin', () => {
     expect(response.status).toBe(400);
     expect(await codeOf(response)).toBe(code);
     expect(service.invalidations).toHaveLength(0);
+  });
+
+  it('/admin/invalidate refuses what is nested too deep', async () => {
+    const { url } = await start();
+
+    const response = await postJson(`${url}/admin/invalidate`, `{"tag":${'['.repeat(2_000)}${']'.repeat(2_000)}}`);
+
+    expect(await codeOf(response)).toBe('json_too_deep');
   });
 
   it('/admin/feedback hands the verdict over', async () => {

@@ -16,8 +16,10 @@ import {
 import type { GatewayOptions } from '../../clients/gateway/index.ts';
 import { RepriseError } from '../errors.ts';
 import type { Recordings } from '../ports/recording.ts';
+import type { Transfer } from '../ports/transfer.ts';
 import { HostCheck } from './host-check.ts';
 import { addAdminRoutes } from './http-admin.ts';
+import { listenError } from './listen-error.ts';
 import { requestIds } from './request-ids.ts';
 
 /** What the HTTP server is told. */
@@ -33,6 +35,8 @@ export interface HttpServerOptions extends GatewayOptions {
   readonly describeConfig?: () => unknown;
   /** Absent: no such path. */
   readonly recordings?: Recordings;
+  /** Absent: no such paths. */
+  readonly transfer?: Transfer;
   /** Connections beyond this many are dropped; 10,000 unless told. */
   readonly connectionsMax?: number;
   /** A connection on which nothing moves for this long is cut; must exceed the longest model call. 15 min unless told. */
@@ -198,7 +202,8 @@ export class HttpServer {
     const { host, port } = this.#options;
     const server = this.#server;
     await new Promise<void>((resolve, reject) => {
-      const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, host, port));
+      const onError = (error: NodeJS.ErrnoException): void =>
+        reject(listenError(error, { host, port, variable: 'REPRISE_HTTP_PORT' }));
       server.once('error', onError);
       server.listen({ host, port }, () => {
         server.off('error', onError);
@@ -258,16 +263,6 @@ function nothingHere(method: string, reply: FastifyReply): RepriseError {
   }
   void reply.header('allow', METHODS.join(', '));
   return new RepriseError('method_not_allowed', `No path takes ${method}.`);
-}
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): RepriseError {
-  const where = `${host}:${port}`;
-  if (error.code === 'EADDRINUSE') {
-    const message = `${where} is in use; stop what listens there or set REPRISE_HTTP_PORT to a free port.`;
-    return new RepriseError('address_in_use', message, { cause: error });
-  }
-  const message = `Can't listen on ${where} (${error.code ?? 'unknown'}); set REPRISE_HTTP_PORT or the host to what this machine may use.`;
-  return new RepriseError('config_invalid', message, { cause: error });
 }
 
 /** Answers what isn't HTTP, came too slowly or has too large a head, and closes. */

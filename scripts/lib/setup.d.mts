@@ -1,6 +1,7 @@
 export declare const ROOT: string;
 export declare function nodeProblem(version?: string): string | undefined;
 export declare function stepLog(startedMs?: number): (line: string) => void;
+export declare function newsOnly(log: (line: string) => void, now?: () => number): (line: string) => void;
 export declare function areDependenciesInstalled(root?: string): boolean;
 export declare function run(
   command: string,

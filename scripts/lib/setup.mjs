@@ -13,6 +13,7 @@ const ASSET = /\.(binpb|proto|json|html|css|svg)$/;
 const STAMP = join('dist', '.stamp.json');
 const LOCK_WAIT_MS = 15 * 60_000;
 const PROGRESS_MS = 5_000;
+const REPEAT_MS = 30_000;
 const INTERRUPTED_EXIT_CODE = 130;
 const RETRY_MODEL_MS = 15 * 60_000;
 
@@ -61,7 +62,8 @@ async function installDependencies({ root, log, env }) {
   const npm = env['npm_execpath'];
   const asScript = npm !== undefined && /npm-cli\.c?js$/.test(npm);
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  const timer = setInterval(() => log(`  … ${countPackages(root)} packages are there`), PROGRESS_MS);
+  const news = newsOnly(log);
+  const timer = setInterval(() => news(`  … ${countPackages(root)} packages are there`), PROGRESS_MS);
   try {
     const options = {
       cwd: root,
@@ -76,6 +78,19 @@ async function installDependencies({ root, log, env }) {
     clearInterval(timer);
   }
   log('Packages are installed.');
+}
+
+/** A logger that leaves out a line which says what the last one said, unless that is half a minute ago. */
+export function newsOnly(log, now = () => performance.now()) {
+  let last = '';
+  let lastMs = 0;
+  return (line) => {
+    const nowMs = now();
+    if (line === last && nowMs - lastMs < REPEAT_MS) return;
+    last = line;
+    lastMs = nowMs;
+    log(line);
+  };
 }
 
 function countPackages(root) {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { InvalidateReply, InvalidationTarget } from '../../node/index.ts';
 import { UsageError } from '../exit.ts';
-import { count, duration } from '../format.ts';
+import { counted, duration } from '../format.ts';
 import { jsonDocument } from '../terminal.ts';
 import { addExamples, addNodeOptions, type CommandContext, type NodeOptions } from './shared.ts';
 
@@ -62,6 +62,9 @@ function targetOf(options: InvalidateOptions): InvalidationTarget {
   if (namespace !== undefined) targets.push({ kind: 'namespace', namespace });
   if (model !== undefined) targets.push({ kind: 'model', model });
   if (tenant !== undefined) targets.push({ kind: 'tenant', tenant });
+  const named = Object.entries({ entry, tag, namespace, model, tenant, 'of-tenant': ofTenant });
+  const empty = named.find(([, value]) => value === '');
+  if (empty !== undefined) throw new UsageError(`--${empty[0]} is empty; say which one.`);
   const [target] = targets;
   if (target === undefined || targets.length > 1) {
     throw new UsageError('Name exactly one of --entry, --tag, --namespace, --model and --tenant.');
@@ -84,7 +87,7 @@ function replyText(reply: InvalidateReply, options: InvalidateOptions): string {
   const whom =
     reach === 'grid'
       ? `on every node within ${duration(stalenessBoundMs)}`
-      : 'on this node only: it could not tell the others';
-  const removed = options.purge === true ? `, ${count(removedEntries)} entries removed` : '';
+      : 'on this node, whose answers are in its own process';
+  const removed = options.purge === true ? `, ${counted(removedEntries, 'entry', 'entries')} removed` : '';
   return `${how} ${whom} (ledger sequence ${sequence}${removed}).\n`;
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { clientSettings, loadConfig, parseBytes, parseDurationMs } from '../../../runtime/config/index.ts';
-import { reachableHost } from '../addresses.ts';
+import { clientSettings, parseBytes, parseDurationMs } from '../../../runtime/config/index.ts';
 import { UsageError } from '../exit.ts';
-import { count, size } from '../format.ts';
+import { count, counted, size } from '../format.ts';
+import { localHttpUrl } from '../local-http-url.ts';
 import { jsonDocument } from '../terminal.ts';
 import { addExamples, type CommandContext } from './shared.ts';
 
@@ -14,10 +14,9 @@ interface RecordOptions {
   readonly limit: string;
   readonly texts?: true;
   readonly vectors?: true;
+  readonly force?: true;
   readonly json?: true;
 }
-
-const HTTP_PORT = 8_080;
 
 /** Adds `reprise record`: what a running node is asked, as a trace that `reprise replay` reads. */
 export function addRecord(program: Command, { terminal }: CommandContext): void {
@@ -31,6 +30,7 @@ export function addRecord(program: Command, { terminal }: CommandContext): void 
     .option('--limit <size>', 'stop at so many bytes of lines, before compression', '1GiB')
     .option('--texts', 'asked texts too; the node must allow it (recording.texts)')
     .option('--vectors', 'vectors of asked texts too; the node must allow it (recording.texts)')
+    .option('--force', 'replace a file that is there')
     .option('--json', 'print one JSON document')
     .action(async (options: RecordOptions) => {
       const bytesMax = parseBytes(options.limit);
@@ -47,8 +47,9 @@ export function addRecord(program: Command, { terminal }: CommandContext): void 
       const timer = forMs === undefined ? undefined : setTimeout(onSignal, forMs);
       try {
         const done = await recordToFile({
-          url: options.url ?? localUrl(),
+          url: options.url ?? localHttpUrl(),
           path: options.out,
+          force: options.force === true,
           bytesMax,
           terms: { texts: options.texts === true, vectors: options.vectors === true },
           signal: stop.signal,
@@ -57,7 +58,7 @@ export function addRecord(program: Command, { terminal }: CommandContext): void 
         });
         if (options.json === true) return terminal.out(jsonDocument(done));
         const dropped = done.dropped === 0 ? '' : `, ${count(done.dropped)} dropped`;
-        terminal.out(`${count(done.requests)} requests${dropped}, ${size(done.bytes)} of lines in ${done.path}\n`);
+        terminal.out(`${counted(done.requests, 'request')}${dropped}, ${size(done.bytes)} of lines in ${done.path}\n`);
       } finally {
         clearTimeout(timer);
         process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
@@ -69,14 +70,4 @@ export function addRecord(program: Command, { terminal }: CommandContext): void 
     'reprise record --url http://10.0.0.7:8080 --out now.jsonl --limit 100MiB',
     'reprise replay monday.jsonl.gz --policy all --size 256MiB',
   );
-}
-
-function localUrl(): string {
-  try {
-    const { server } = loadConfig();
-    return `http://${reachableHost(server.host)}:${server.httpPort || HTTP_PORT}`;
-  } catch {
-    // A node's configuration may name credentials that a client's environment doesn't have.
-    return `http://127.0.0.1:${HTTP_PORT}`;
-  }
 }

@@ -50,7 +50,7 @@ export function addReplay(program: Command, { terminal }: CommandContext): void 
     .option('--item-bytes-max <size>', 'what is larger is taken for a mistake (512MiB)')
     .option('--jobs <n>', 'threads (else as many as pay)')
     .option('--json', 'print one JSON document: a list of rows')
-    .option('--csv', 'print CSV')
+    .addOption(new Option('--csv', 'print CSV').conflicts('json'))
     .option('--html <file>', 'write a page with hit-rate curves, the clairvoyant bound and miss ratios over time')
     .option('--no-bounds', 'leave the bounds out of the page: they keep each trace in memory')
     .action(async (traces: readonly string[], options: ReplayOptions) => {

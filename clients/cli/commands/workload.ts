@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { TRACE_FORMATS, type TraceFormat } from '../../../simulation/workload/trace.ts';
 
-import { count, size } from '../format.ts';
+import { counted, size } from '../format.ts';
 import { columnsOf } from '../replay/replay-options.ts';
 import { addExamples, type CommandContext } from './shared.ts';
 
@@ -35,7 +35,7 @@ export function addWorkload(program: Command, { terminal }: CommandContext): voi
       const file = await LineFile.fill(options.out, Infinity, async (lines) => {
         for await (const text of recordLines(source)) await lines.take(encoder.encode(text));
       });
-      terminal.out(`${count(file.lines - 1)} requests, ${size(file.bytes)} of lines in ${options.out}\n`);
+      terminal.out(`${counted(file.lines - 1, 'request')}, ${size(file.bytes)} of lines in ${options.out}\n`);
     });
   addExamples(
     command,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { RepriseError } from '../../../runtime/errors.ts';
@@ -35,12 +35,14 @@ export class LineFile {
 
   /**
    * Fills a file of its owner's, gzip where its name ends with .gz, under another name until `work` is done. Fails with `data_invalid`
-   * where it can't be written, else as `work` does; then there is no file.
+   * where it can't be written, before `work` begins where that shows by then, else as `work` does; then there is no new file.
    */
   static async fill(path: string, bytesMax: number, work: (file: LineFile) => Promise<void>): Promise<LineFile> {
+    await refuseWhatIsNoFile(path);
     const part = partOf(path);
     const file = new LineFile(part, { isGzip: path.endsWith('.gz'), bytesMax });
     try {
+      await once(file.#file, 'open');
       await work(file);
       await file.#close();
       await rename(part, path);
@@ -97,4 +99,14 @@ export class LineFile {
     }
     if (this.failure !== undefined) throw this.failure;
   }
+}
+
+/** Fails with `data_invalid` where there is a folder or a device, which no finished file can take the place of. */
+async function refuseWhatIsNoFile(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || found.isFile()) return;
+  throw new RepriseError(
+    'data_invalid',
+    `${path} can't be written (it is ${found.isDirectory() ? 'a folder' : 'no file'}).`,
+  );
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { request } from 'undici';
 import { RepriseError } from '../../../runtime/errors.ts';
 import type { RecordingStatus, RecordingTerms } from '../../../runtime/ports/recording.ts';
@@ -10,6 +11,8 @@ export interface RecordToFileOptions {
   readonly url: string;
   readonly credential?: string;
   readonly path: string;
+  /** Whether a file that is there may be replaced. */
+  readonly force: boolean;
   /** Of lines, before compression. */
   readonly bytesMax: number;
   readonly terms: RecordingTerms;
@@ -32,22 +35,25 @@ const OK = 200;
 
 /**
  * Takes a recording from a node into a file for its owner only, under another name until it is whole. Fails with `unreachable`,
- * with the node's own refusal, or with `data_invalid` where the file can't be written.
+ * with the node's own refusal, or with `data_invalid` where the file can't be written or is there already: nothing is recorded then.
  */
 export async function recordToFile(options: RecordToFileOptions): Promise<Recorded> {
   const { url, path, signal, bytesMax } = options;
+  if (!options.force && existsSync(path)) {
+    throw new RepriseError('data_invalid', `${path} is there already. Name another file, or replace it with --force.`);
+  }
   const leave = new AbortController();
-  const body = await begin(options, AbortSignal.any([signal, leave.signal]));
-  options.onBegun();
   let cut: unknown;
   const file = await LineFile.fill(path, bytesMax, async (lines) => {
+    const body = await begin(options, AbortSignal.any([signal, leave.signal]));
+    options.onBegun();
     try {
       for await (const chunk of body) {
         await lines.take(chunk);
         if (lines.isFull) break;
       }
     } catch (error) {
-      if (lines.failure !== undefined) throw error;
+      if (lines.failure !== undefined) throw lines.failure;
       if (!signal.aborted) cut = error;
     } finally {
       leave.abort();

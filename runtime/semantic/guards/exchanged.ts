@@ -1,5 +1,5 @@
 import type { Features } from '../feature-set.ts';
-import { bareWord } from './word-info.ts';
+import { isVariable } from './slots.ts';
 import { stem } from './word-match.ts';
 
 const WORDS_MAX = 160;
@@ -24,7 +24,8 @@ export function wordsExchanged(a: Features, b: Features): boolean {
 function contentOf({ words, stems, kinds }: Features): readonly string[] {
   const content: string[] = [];
   for (const [at, word] of words.entries()) {
-    if (kinds[at] === 'c' || kinds[at] === '.' || word === '.' || SMALL.has(bareWord(word))) continue;
+    if (kinds[at] === 'c' || kinds[at] === '.' || word === '.') continue;
+    if (SMALL.has(word) && !isVariable(words, kinds, at)) continue;
     content.push(kinds[at] === '#' || stems[at] === '' ? word : (stems[at] ?? word));
   }
   while (content.at(-1) === ',') content.pop();

@@ -1,6 +1,7 @@
 import type { Features } from '../feature-set.ts';
 import type { DomainLexicon } from '../lexicons/domain-lexicon.ts';
 import { antonymsDiffer } from './antonyms.ts';
+import { calendarsDiffer } from './calendar.ts';
 import { codesDiffer } from './codes.ts';
 import { contextDiffers } from './context.ts';
 import { dependsOnContext } from './ellipsis.ts';
@@ -12,7 +13,9 @@ import { questionsDiffer } from './questions.ts';
 import { rolesSwapped } from './roles.ts';
 import { scopesDiffer } from './scope.ts';
 import { symbolsDiffer } from './symbols.ts';
+import { termsDiffer } from './terms.ts';
 import { conditionDiffers, tensesDiffer } from './tense.ts';
+import { wordingsDiffer } from './wording.ts';
 
 /** True: the stored answer mustn't be served. Pure, symmetric, defined for all features. */
 export type Guard = (a: Features, b: Features, lexicon: DomainLexicon) => boolean;
@@ -20,9 +23,9 @@ export type Guard = (a: Features, b: Features, lexicon: DomainLexicon) => boolea
 /** Every guard by the name that configuration and evidence use. */
 export const GUARDS: ReadonlyMap<string, Guard> = new Map<string, Guard>([
   ['numbers', amountsDiffer],
-  ['dates', datesDiffer],
+  ['dates', (a, b, lexicon) => datesDiffer(a, b, lexicon) || calendarsDiffer(a, b, lexicon)],
   ['negation', negationsDiffer],
-  ['antonyms', antonymsDiffer],
+  ['antonyms', (a, b, lexicon) => antonymsDiffer(a, b, lexicon) || termsDiffer(a, b, lexicon)],
   ['entities', entitiesDiffer],
   ['roles', rolesSwapped],
   ['scope', scopesDiffer],
@@ -34,6 +37,7 @@ export const GUARDS: ReadonlyMap<string, Guard> = new Map<string, Guard>([
   ['context', contextDiffers],
   ['ellipsis', dependsOnContext],
   ['symbols', symbolsDiffer],
+  ['wording', wordingsDiffer],
 ]);
 
 /** Names of all guards, for configuration to check against. */
@@ -73,4 +77,6 @@ export function unknownTo(names: readonly string[], features: Features): readonl
 }
 
 /** Guards that read words; the others read figures and signs, which are alike everywhere. */
-const SPEAKING = new Set('negation antonyms entities roles scope question tense condition context ellipsis'.split(' '));
+const SPEAKING = new Set(
+  'negation antonyms entities roles scope question tense condition context ellipsis wording'.split(' '),
+);

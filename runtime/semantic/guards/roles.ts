@@ -10,6 +10,7 @@ import { roleUnitsOf } from './role-units.ts';
 import type { RoleUnit } from './role-units.ts';
 import { remembered } from './remembered.ts';
 import { asksDiffer } from './subjects.ts';
+import { isDirected, wordsTurned } from './turned.ts';
 import { stem } from './word-match.ts';
 
 const SHARE_MIN = 0.5;
@@ -20,14 +21,18 @@ const WORDS_MAX = 160;
 
 /** True when hardly anything differs between two texts but who acts on whom, or what comes before what. Symmetric. */
 export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): boolean {
-  if ((isForeign(a).foreign || isForeign(b).foreign) && orderDiffers(a.words, b.words)) return true;
+  const [foreignA, foreignB] = [isForeign(a), isForeign(b)];
+  if ((foreignA.foreign || foreignB.foreign) && orderDiffers(a.words, b.words)) return true;
+  if ((foreignA.surely || foreignB.surely) && littleWordsDiffer(a.words, b.words)) return true;
   const compared = compare(a, b, lexicon);
   if (compared.share < SHARE_MIN || a.words.length > WORDS_MAX || b.words.length > WORDS_MAX) return false;
   const few = Math.max(compared.restA, compared.restB) <= REST_MAX;
   if (!few && !compared.near) return false;
   if (few && asksDiffer(a.words, b.words)) return true;
   const even = isEven(a).even || isEven(b).even;
-  if (few && !even && wordsExchanged(a, b)) return true;
+  const directed = isEven(a).directed && isEven(b).directed;
+  if (few && (!even || directed) && wordsExchanged(a, b)) return true;
+  if (few && wordsTurned(a, b, even)) return true;
   if (partsChanged(a, b, even)) return true;
   const unitsA = roleUnitsOf(a);
   const unitsB = roleUnitsOf(b);
@@ -38,9 +43,10 @@ export function rolesSwapped(a: Features, b: Features, lexicon: DomainLexicon): 
 }
 
 /** Not English, or too short and too little known to be sure that it is. */
-const isForeign = remembered((features: Features): { readonly foreign: boolean } => {
+const isForeign = remembered((features: Features): { readonly foreign: boolean; readonly surely: boolean } => {
   const { language, words } = features;
-  return { foreign: language !== 'en' || words.includes('¿') || !(isBare(features) || mostlyKnown(words)) };
+  const surely = language !== 'en' || words.includes('¿');
+  return { surely, foreign: surely || !(isBare(features) || mostlyKnown(words)) };
 });
 
 const LONG_CHARACTERS_MIN = 4;
@@ -52,13 +58,26 @@ const OTHER_WORDS_MAX = 2;
  */
 function orderDiffers(a: readonly string[], b: readonly string[]): boolean {
   if (a.length > WORDS_MAX || b.length > WORDS_MAX) return false;
-  const isWord = (word: string): boolean => /[\p{L}\p{N}]/u.test(word);
   const [wordsA, wordsB] = [a.filter(isWord), b.filter(isWord)];
   const [sharedA, sharedB] = [sharedOf(wordsA, wordsB), sharedOf(wordsB, wordsA)];
   if (wordsA.length - sharedA.length > OTHER_WORDS_MAX || wordsB.length - sharedB.length > OTHER_WORDS_MAX)
     return false;
-  const isLong = (word: string): boolean => word.length >= LONG_CHARACTERS_MIN || !/^[\p{Script=Latin}]+$/u.test(word);
   return sharedA.filter(isLong).join(' ') !== sharedB.filter(isLong).join(' ');
+}
+
+/** The same longer words, and other short ones: articles and prepositions that may say who does it ("der Hund", "den Hund"; "a Ana"). */
+function littleWordsDiffer(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length > WORDS_MAX || b.length > WORDS_MAX) return false;
+  const [wordsA, wordsB] = [a.filter(isWord), b.filter(isWord)];
+  return wordsA.filter(isLong).join(' ') === wordsB.filter(isLong).join(' ') && wordsA.join(' ') !== wordsB.join(' ');
+}
+
+function isWord(word: string): boolean {
+  return /[\p{L}\p{N}]/u.test(word);
+}
+
+function isLong(word: string): boolean {
+  return word.length >= LONG_CHARACTERS_MIN || !/^[\p{Script=Latin}]+$/u.test(word);
 }
 
 /** Words of a text that another has too, each as often as both have it. */
@@ -85,10 +104,11 @@ const EVEN_ROLES = new Set(['', 'with', 'to', 'from', 'as', 'and', 'against']);
 /** What is done with two things at once. */
 const DONE_WITH = new Set('go goes take taking eat drink wear'.split(' '));
 
-const isEven = remembered(({ words }: Features): { readonly even: boolean } => {
+const isEven = remembered(({ words }: Features): { readonly even: boolean; readonly directed: boolean } => {
   const plain = words.map(bareWord);
   const beside = plain.includes('with') || plain.includes('and');
-  return { even: plain.some((word) => EVEN.has(word) || (beside && DONE_WITH.has(word))) };
+  const isEvenAt = (word: string): boolean => EVEN.has(word) || (beside && DONE_WITH.has(word));
+  return { even: plain.some(isEvenAt), directed: !plain.some((word, at) => isEvenAt(word) && !isDirected(plain, at)) };
 });
 
 /** Keywords without any grammar: their order says nothing. */
