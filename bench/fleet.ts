@@ -2,6 +2,7 @@ import { closeSync, ftruncateSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { testCluster, type TestCluster } from '../grid/hazelcast/testing/cluster.ts';
 import type { Cores, Dialogue, Processes } from './processes.ts';
 import type { ServerName } from './scenarios.ts';
 
@@ -30,7 +31,10 @@ const SETTINGS: Readonly<Partial<Record<ServerName, Readonly<Record<string, stri
   memo: { REPRISE_ENTRIES_BYTES_MAX: ENTRIES_BYTES_MAX },
   'no-memo': { REPRISE_ENTRIES_BYTES_MAX: ENTRIES_BYTES_MAX, REPRISE_BODY_MEMO_BYTES: '0' },
   unique: {},
+  grid: { REPRISE_GRID: 'hazelcast', REPRISE_GRID_TOPOLOGY: 'centralised', REPRISE_LOOKUP_BUDGET_MS: '1000' },
 };
+
+const MEMBER_HEAP_MB = 1_024;
 
 /** The servers of one run, all on one core, and the upstream, on the other. */
 export class Fleet {
@@ -42,6 +46,7 @@ export class Fleet {
   readonly #logs = new Map<ServerName, number>();
   #upstreamPort = '';
   #generator: Dialogue | undefined;
+  #cluster: TestCluster | undefined;
 
   /** `folder`: for logs and data. `fromSource`: Reprise as it is, not as it was built. */
   constructor(processes: Processes, cores: Cores, options: { folder: string; fromSource: boolean }) {
@@ -56,7 +61,9 @@ export class Fleet {
     this.#upstreamPort = (await this.#processes.serve(upstream, READY)).told[0] ?? '';
     const generator = { args: [...TSX, join(HERE, 'load.ts')], core: this.#cores.load };
     this.#generator = await this.#processes.talk(generator);
-    for (const name of names) {
+    const wanted = new Set(names);
+    if (wanted.has('grid')) this.#cluster = await testCluster({ members: 1, heapMb: MEMBER_HEAP_MB });
+    for (const name of wanted) {
       const settings = SETTINGS[name];
       this.#servers.set(name, settings === undefined ? await this.#echo(name) : await this.#reprise(name, settings));
     }
@@ -79,12 +86,13 @@ export class Fleet {
     for (const log of this.#logs.values()) ftruncateSync(log);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     for (const log of this.#logs.values()) closeSync(log);
+    await this.#cluster?.close();
   }
 
   async #echo(name: ServerName): Promise<Server> {
-    const plan = { args: [...TSX, join(HERE, 'echo-server.ts'), name], core: this.#cores.server };
+    const plan = { args: [...TSX, join(HERE, 'echo-server.ts'), name, ...this.#member()], core: this.#cores.server };
     const { pid, told } = await this.#processes.serve(plan, READY);
     return { pid, httpPort: Number(told[0]), grpcPort: Number(told[0]) };
   }
@@ -103,9 +111,19 @@ export class Fleet {
       REPRISE_UPSTREAM_URL: `http://127.0.0.1:${this.#upstreamPort}/v1`,
       REPRISE_DATA_DIR: join(this.#folder, name),
       ...settings,
+      ...(name === 'grid' ? this.#onMember() : {}),
     };
     const plan = { args: main, env, cwd: this.#folder, core: this.#cores.server, output: log };
     const { pid, told } = await this.#processes.serve(plan, HTTP_PORT, GRPC_PORT);
     return { pid, httpPort: Number(told[0]), grpcPort: Number(told[1]) };
+  }
+
+  #member(): readonly string[] {
+    return this.#cluster === undefined ? [] : [...this.#cluster.addresses, this.#cluster.clusterName];
+  }
+
+  #onMember(): Readonly<Record<string, string>> {
+    const [address = '', clusterName = ''] = this.#member();
+    return { REPRISE_GRID_MEMBERS: address, REPRISE_GRID_CLUSTER: clusterName };
   }
 }

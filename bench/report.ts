@@ -122,7 +122,7 @@ function ratios(
 function pacedTable(paced: Results['paced']): string {
   const rows = [...paced].map(([id, samples]) => {
     const { title, against } = scenarioOf(id);
-    const ratio = against === undefined ? undefined : p99Ratio(paced, id);
+    const ratio = against === undefined ? undefined : latencyRatio(paced, id, 'p99Us');
     return [
       title,
       whole(median(samples.map((sample) => sample.requestsPerSecond))),
@@ -135,11 +135,12 @@ function pacedTable(paced: Results['paced']): string {
 }
 
 /** Median of the ratios within each round; undefined when there is nothing to compare with. */
-function p99Ratio(paced: Results['paced'], id: string): number | undefined {
+function latencyRatio(paced: Results['paced'], id: string, quantile: 'p50Us' | 'p99Us'): number | undefined {
   const ours = paced.get(id);
   const theirs = paced.get(scenarioOf(id).against ?? '');
   if (ours === undefined || theirs === undefined) return undefined;
-  return median(ours.map(({ p99Us }, round) => p99Us / (theirs[round]?.p99Us ?? Number.NaN)).filter(Number.isFinite));
+  const each = ours.map((sample, round) => sample[quantile] / (theirs[round]?.[quantile] ?? Number.NaN));
+  return median(each.filter(Number.isFinite));
 }
 
 function semanticText(semantic: SemanticResult | undefined): string {
@@ -163,6 +164,7 @@ function bars(results: Results): readonly Bar[] {
   const bare = ratios(at, 'http-no-memo');
   const grpc = ratios(at, 'grpc');
   const unique = ratios(at, 'unique-on');
+  const grid = ratios(at, 'grid');
   return [
     { what: 'exact hit by HTTP over the Fastify echo, throughput', value: http?.throughput, bar: 0.6, aim: 0.8 },
     { what: 'the same, CPU', value: http?.cpu, bar: 0.6, aim: 0.8 },
@@ -172,14 +174,14 @@ function bars(results: Results): readonly Bar[] {
     { what: 'the same, CPU', value: grpc?.cpu, bar: 0.75, aim: 0.85 },
     {
       what: "HTTP, p99 at half the echo's rate over the echo's",
-      value: p99Ratio(results.paced, 'http'),
+      value: latencyRatio(results.paced, 'http', 'p99Us'),
       bar: 2,
       aim: undefined,
       isUpper: true,
     },
     {
       what: "gRPC, p99 at half the echo's rate over the echo's",
-      value: p99Ratio(results.paced, 'grpc'),
+      value: latencyRatio(results.paced, 'grpc', 'p99Us'),
       bar: 2,
       aim: undefined,
       isUpper: true,
@@ -189,6 +191,20 @@ function bars(results: Results): readonly Bar[] {
       value: unique === undefined ? undefined : 1 / unique.cpu,
       bar: 1.15,
       aim: 1.05,
+      isUpper: true,
+    },
+    {
+      what: 'exact hit from L2 by HTTP over an echo with a get, CPU',
+      value: grid === undefined ? undefined : 1 / grid.cpu,
+      bar: 1.5,
+      aim: undefined,
+      isUpper: true,
+    },
+    {
+      what: "the same, p50 at half the echo's rate",
+      value: latencyRatio(results.paced, 'grid', 'p50Us'),
+      bar: 1.5,
+      aim: undefined,
       isUpper: true,
     },
     { what: 'semantic hit over a bare embedding', value: results.semantic?.ratio, bar: 1.25, aim: 1.15, isUpper: true },

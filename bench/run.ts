@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { unavailable } from '../grid/hazelcast/testing/cluster.ts';
 import { Fleet, TSX } from './fleet.ts';
 import { Meter, wrkVersion, type Sample } from './measure.ts';
 import { chooseCores, Processes, type Cores } from './processes.ts';
 import { median, report, type Results } from './report.ts';
-import { PACED, SCENARIOS, type Scenario } from './scenarios.ts';
+import { ON_GRID, PACED, SCENARIOS, type Scenario } from './scenarios.ts';
 import type { SemanticResult } from './semantic.ts';
 
 /** How much a run measures. */
@@ -105,7 +106,7 @@ export async function run(plan: RunPlan, log: (line: string) => void): Promise<s
     clearTimeout(limit);
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await processes.stop();
-    fleet.close();
+    await fleet.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -127,7 +128,10 @@ class Run {
   constructor(plan: RunPlan, deps: RunDeps) {
     this.#plan = plan;
     this.#deps = deps;
-    this.#scenarios = SCENARIOS.filter((scenario) => plan.scenarios.includes(scenario.id));
+    const missing = unavailable();
+    if (missing !== undefined) deps.log(`left out: hits from L2: ${missing}`);
+    const isThere = (id: string): boolean => missing === undefined || !ON_GRID.includes(id);
+    this.#scenarios = SCENARIOS.filter(({ id }) => plan.scenarios.includes(id) && isThere(id));
   }
 
   async all(): Promise<Results> {

@@ -1,7 +1,7 @@
 import type { BodyKind } from './bodies.ts';
 
-/** A server under load. `memo`, `no-memo` and `unique` are Reprise. */
-export type ServerName = 'node-http' | 'fastify' | 'grpc-js' | 'memo' | 'no-memo' | 'unique';
+/** A server under load. `memo`, `no-memo`, `unique` and `grid` are Reprise; `grid-echo` fetches its answer from the grid, as `grid` does. */
+export type ServerName = 'node-http' | 'fastify' | 'grpc-js' | 'grid-echo' | 'memo' | 'no-memo' | 'unique' | 'grid';
 
 /** One way of asking a server. */
 export interface Scenario {
@@ -63,10 +63,24 @@ export const SCENARIOS: readonly Scenario[] = [
     outcome: 'bypass',
   },
   { id: 'unique-on', title: 'unique inputs, cache on', ...unique, against: 'unique-off', outcome: 'miss' },
+  { id: 'grid-echo', title: 'Fastify echo with a `hazelcast-client` get', server: 'grid-echo', ...http },
+  { id: 'grid', title: 'exact hit from L2, HTTP', server: 'grid', ...http, against: 'grid-echo', outcome: 'hit' },
 ];
 
 /** Those whose latency is measured at half the rate of what they are compared with. */
-export const PACED: readonly string[] = ['fastify', 'http', 'http-no-memo', 'grpc-js', 'grpc', 'grpc-no-memo'];
+export const PACED: readonly string[] = [
+  'fastify',
+  'http',
+  'http-no-memo',
+  'grpc-js',
+  'grpc',
+  'grpc-no-memo',
+  'grid-echo',
+  'grid',
+];
+
+/** Those that need a Hazelcast member. */
+export const ON_GRID: readonly string[] = ['grid-echo', 'grid'];
 
 /** The scenario of a name; it must be there. */
 export function scenarioOf(id: string): Scenario {

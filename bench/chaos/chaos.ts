@@ -5,7 +5,7 @@ import { Load } from './load.ts';
 import { NodeWatch, type NodeSeen } from './node-watch.ts';
 import { outcomeOf, type ScenarioSeen } from './outcome.ts';
 import { HIT_RATE } from './questions.ts';
-import { BACK_SHARE, backAfterMs, hitRate, within, type RequestSeen } from './records.ts';
+import { BACK_SHARE, hitRate, within, type RequestSeen } from './records.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface ChaosPlan {
@@ -24,7 +24,8 @@ export interface ChaosDeps {
   readonly signal?: AbortSignal;
 }
 
-const WARM_MS = 10_000;
+/** Code that has never run is slow: the load begins slowly. */
+const RAMP_MS = 15_000;
 const SETTLE_MS_MAX = 30_000;
 const SETTLED_MS = 2_000;
 const POLL_MS = 250;
@@ -45,11 +46,11 @@ export class Chaos {
     this.#deps = deps;
     this.#fleet = fleet;
     const { nodes, control } = fleet;
-    this.#load = new Load({ ...plan, nodes, control });
+    this.#load = new Load({ ...plan, nodes, control, rampMs: RAMP_MS });
     this.#watches = nodes.map((url) => new NodeWatch(url));
   }
 
-  /** Starts everything and the load; resolves when the nodes use the grid. Leaves nothing behind when it fails. */
+  /** Starts everything and the load; resolves when the load has its full rate. Leaves nothing behind when it fails. */
   static async start(plan: ChaosPlan, deps: ChaosDeps): Promise<Chaos> {
     const chaos = new Chaos(plan, deps, await ChaosFleet.start(deps.log, deps.signal));
     try {
@@ -57,18 +58,13 @@ export class Chaos {
       chaos.#lag.enable();
       for (const watch of chaos.#watches) watch.start();
       chaos.#load.start();
+      deps.log('the load begins');
+      await chaos.#pause(RAMP_MS);
       return chaos;
     } catch (error) {
       await chaos.close();
       throw error;
     }
-  }
-
-  /** Milliseconds from the first request until hits are as many as they get; undefined when they aren't within 10 s. */
-  async warmUp(): Promise<number | undefined> {
-    const fromMs = this.#load.startedAtMs;
-    await this.#pause(fromMs + WARM_MS - performance.now());
-    return backAfterMs(this.#main(), { fromMs, toMs: fromMs + WARM_MS }, HIT_RATE);
   }
 
   async run(scenario: Scenario): Promise<ScenarioSeen> {
@@ -110,13 +106,12 @@ export class Chaos {
     });
   }
 
-  fleetForProbe() { return this.#fleet; }
-  async probe() { const t = performance.now(); const out: unknown[] = []; for (const u of [...this.#fleet.nodes, this.#fleet.control]) { const r = await fetch(u + "/metrics"); const h = performance.now(); const x = await r.text(); out.push((h - t).toFixed(0), (performance.now() - t).toFixed(0), x.length); } return out; }
+  recs() { return this.#load.records; }
   async close(): Promise<void> {
     this.#lag.disable();
     for (const watch of this.#watches) watch.stop();
-    await this.#load.stop();
-    await this.#fleet.close();
+    console.error('closing');await this.#load.stop();console.error('load stopped');
+    await this.#fleet.close();console.error('fleet closed');
   }
 
   /** Waits until nothing of the last scenario is felt any more; gives what still is. */

@@ -13,6 +13,8 @@ export interface LoadPlan {
   readonly controlRate: number;
   /** Requests a second in the strict namespace, all for few questions. */
   readonly strictRate: number;
+  /** For so long the rates rise from nothing. */
+  readonly rampMs: number;
 }
 
 const PATH = '/v1/chat/completions';
@@ -50,11 +52,6 @@ export class Load {
     this.#questions = new Questions('load', plan.rate);
   }
 
-  /** When the first request was due. */
-  get startedAtMs(): number {
-    return this.#startedAtMs;
-  }
-
   /** Requests that ended since the last `forget`. */
   get records(): readonly RequestSeen[] {
     return this.#records;
@@ -87,7 +84,9 @@ export class Load {
   }
 
   #dueMs(): number {
-    return this.#startedAtMs + (this.#sent * 1_000) / this.#plan.rate;
+    const { rate, rampMs } = this.#plan;
+    const evenMs = (this.#sent * 1_000) / rate;
+    return this.#startedAtMs + (evenMs < rampMs / 2 ? Math.sqrt(2 * rampMs * evenMs) : rampMs / 2 + evenMs);
   }
 
   #sendAll(index: number, dueMs: number): void {

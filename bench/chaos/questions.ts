@@ -7,7 +7,7 @@ export interface Ask {
 }
 
 /** Questions that are asked again and again; the n-th about as often as 1/n of the first. */
-const POPULAR = 400;
+const POPULAR = 150;
 /** Of five requests, one is new, one repeats what the other node was asked a while ago, and three are popular. */
 const SLOTS = 5;
 const SLOT_NEW = 3;

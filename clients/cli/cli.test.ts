@@ -121,7 +121,9 @@ describe('reprise invalidate', () => {
     const id = await cli.store('a question to purge');
     const { code, out } = await ask('invalidate', '--entry', id, '--purge');
     expect(code).toBe(EXIT.done);
-    expect(out).toMatch(/^Invalid on this node, whose answers are in its own process \(ledger sequence \d+, 1 entry removed\)\.\n$/);
+    expect(out).toMatch(
+      /^Invalid on this node, whose answers are in its own process \(ledger sequence \d+, 1 entry removed\)\.\n$/,
+    );
     expect((await lookup('a question to purge')).code).toBe(EXIT.failed);
   });
 

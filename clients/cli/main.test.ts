@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from './exit.ts';
@@ -16,12 +17,12 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 /** The CLI as a process of its own, from its sources; of our environment's settings it gets only `env`. */
-function start(args: readonly string[], env: Record<string, string>): ChildProcess {
+function start(args: readonly string[], env: Record<string, string>, out: 'pipe' | number = 'pipe'): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('REPRISE_'));
   return spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
     cwd: ROOT,
     env: { ...Object.fromEntries(inherited), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', out, 'pipe'],
   });
 }
 
@@ -69,6 +70,20 @@ describe('the reprise process', () => {
       const output = collected(child);
       const [code] = (await once(child, 'close')) as [number];
       expect([code, output.err]).toEqual([EXIT.done, '']);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.runIf(existsSync('/dev/full'))(
+    'says in one line that standard output can not be written, and exits with failed',
+    async () => {
+      const full = openSync('/dev/full', 'w');
+      const child = start(['config'], {}, full);
+      const output = collected(child);
+      const [code] = (await once(child, 'close')) as [number];
+      closeSync(full);
+      expect(output.err).toBe("reprise: data_invalid: Standard output can't be written (ENOSPC).\n");
+      expect(code).toBe(EXIT.failed);
     },
     TIMEOUT_MS,
   );

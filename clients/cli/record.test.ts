@@ -245,6 +245,19 @@ describe('reprise record', () => {
     expect(linesOf(path).header.schema).toBe('reprise/record/v1');
   });
 
+  it('tells an end before the beginning from a node that does not answer', async () => {
+    const stop = new AbortController();
+    const silent = createServer(() => stop.abort());
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    await expect(begun({ url: `http://127.0.0.1:${port}`, signal: stop.signal })).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    silent.closeAllConnections();
+    silent.close();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('refuses what is no size or duration', async () => {
     for (const bad of [
       ['--limit', 'much'],

@@ -10,12 +10,26 @@ export interface Terminal {
   keys(): AsyncIterable<string>;
 }
 
+export interface ProcessTerminal extends Terminal {
+  /** True once results could not be written, which `err` has been told. */
+  readonly hasFailed: boolean;
+}
+
 /** The process's own streams; a reader that goes away early (`| head`) is no error. */
-export function processTerminal(): Terminal {
+export function processTerminal(): ProcessTerminal {
+  let hasFailed = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    // A stream that broke once fails each later write too.
+    if (error.code === 'EPIPE' || hasFailed) return;
+    hasFailed = true;
+    process.stderr.write(`reprise: data_invalid: Standard output can't be written (${error.code ?? error.message}).\n`);
   });
+  // Nobody is left who could be told.
+  process.stderr.on('error', () => undefined);
   return {
+    get hasFailed() {
+      return hasFailed;
+    },
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     isInteractive: process.stderr.isTTY,

@@ -75,7 +75,11 @@ export class Edge {
       _request: FastifyRequest,
       payload: FastifyRequest['raw'],
       done: (error: Error | null, body?: unknown) => void,
-    ) => readBody(payload, bytesMax, done);
+    ) => {
+      // Whatever a request of another method brings, it is answered by its method; Node drops what isn't read.
+      if (payload.method === 'POST') readBody(payload, bytesMax, done);
+      else done(null);
+    };
     instance.addContentTypeParser('application/json', read);
     instance.addContentTypeParser('*', read);
     instance.setErrorHandler((error, request, reply) => {

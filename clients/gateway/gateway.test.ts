@@ -295,6 +295,27 @@ describe('methods', () => {
     if (method !== 'HEAD') expect(reply.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
   });
 
+  it.each([
+    ['OPTIONS', 204, 'POST, OPTIONS', {}],
+    ['OPTIONS', 204, 'POST, OPTIONS', { payload: 'x' }],
+    ['DELETE', 405, 'POST, OPTIONS', {}],
+    ['PUT', 405, 'POST, OPTIONS', { payload: 'x'.repeat(20_000) }],
+  ] as const)(
+    '%s with a content type is answered by its method, its body unread',
+    async (method, status, allow, body) => {
+      const { app } = harness();
+      for (const type of ['application/json', 'text/plain']) {
+        const reply = await app.inject({
+          method,
+          url: '/v1/chat/completions',
+          headers: { 'content-type': type },
+          ...body,
+        });
+        expect([reply.statusCode, reply.headers.allow]).toEqual([status, allow]);
+      }
+    },
+  );
+
   it('OPTIONS tells what there is', async () => {
     const { app } = harness();
 

@@ -194,7 +194,10 @@ export interface Explanation {
     /** Which calibration is in force, or why none is. */
     readonly calibration: string;
   };
-  /** The stored key with the fewest differing fields; absent when there is none. */
+  /**
+   * The lately stored key with the fewest differing fields, 64 at most of them named; absent when there is none. It may have expired or been
+   * invalidated since.
+   */
   readonly nearest?: { readonly entryId: string; readonly differingFields: readonly string[] };
 }
 

@@ -61,6 +61,12 @@ const CALL_NAMES: readonly CallName[] = [
   'size',
 ];
 
+/**
+ * A timeout that is noticed later than its deadline by this share of the allowed time tells of a process that stood still
+ * meanwhile: the answer may lie there unread.
+ */
+const LATE_SHARE = 0.2;
+
 /** Calls that need every member have a breaker of their own, so that one sick member can't close the others' doors. */
 const ALL_MEMBERS = '*';
 
@@ -220,7 +226,8 @@ export class BreakerGrid implements Grid {
       const elapsedMs = nowMs - startedAtMs;
       this.#seconds[name].observe(elapsedMs / 1_000);
       if (error !== undefined) this.#count(error);
-      breaker.settle(ticket, error === undefined ? 'success' : this.#verdict(error, elapsedMs), nowMs);
+      const allowedMs = limits.deadlineAtMs - startedAtMs;
+      breaker.settle(ticket, error === undefined ? 'success' : this.#verdict(error, { elapsedMs, allowedMs }), nowMs);
     });
     call.follow(begin(run));
     return call.promise;
@@ -241,10 +248,14 @@ export class BreakerGrid implements Grid {
     return Promise.reject(error);
   }
 
-  #verdict(error: unknown, elapsedMs: number): Verdict {
+  #verdict(
+    error: unknown,
+    { elapsedMs, allowedMs }: { readonly elapsedMs: number; readonly allowedMs: number },
+  ): Verdict {
     if (!(error instanceof RepriseError)) return 'neutral';
     if (error.code === 'grid_unavailable') return this.#closed ? 'neutral' : 'failure';
     if (error.code !== 'grid_timeout') return 'neutral';
+    if (elapsedMs > allowedMs * (1 + LATE_SHARE)) return 'neutral';
     return elapsedMs >= this.#options.timeoutCountedMsMin ? 'failure' : 'neutral';
   }
 

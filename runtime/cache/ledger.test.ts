@@ -308,6 +308,24 @@ describe('confirming', () => {
     expect(ledger.freshness(false)).toBe('unusable');
   });
 
+  it('counts the time past the bound when it is there again', async () => {
+    let seconds = 0;
+    const telemetry: Telemetry = {
+      ...SILENT,
+      counter: (name) => ({
+        add: (amount = 1) => void (seconds += name === 'reprise_ledger_unconfirmed_seconds_total' ? amount : 0),
+      }),
+    };
+    const ledger = new Ledger({ grid, clock, random: new SeededRandom('counting'), telemetry }, OPTIONS);
+    await ledger.confirm(FAR);
+    clock.advance(1_500);
+    await ledger.confirm(FAR);
+    expect(seconds).toBe(0);
+    clock.advance(5_000);
+    await ledger.confirm(FAR);
+    expect(seconds).toBe(3);
+  });
+
   it('runs at every interval and soon after the head changed', async () => {
     const [a, b] = [await confirmed('a'), makeLedger('b')];
     b.start();

@@ -318,6 +318,10 @@ export class Ledger {
   }
 
   #confirmed(startedAtMs: number): void {
+    const unconfirmedMs = this.confirmedAgeMs() - this.#options.stalenessBoundMs;
+    if (unconfirmedMs > 0 && Number.isFinite(unconfirmedMs)) {
+      this.#telemetry.counter('reprise_ledger_unconfirmed_seconds_total').add(unconfirmedMs / 1_000);
+    }
     this.#confirmedAtMs = Math.max(this.#confirmedAtMs, startedAtMs);
     this.#telemetry.gauge('reprise_ledger_sequence').set(this.#view.position?.sequence ?? 0);
   }

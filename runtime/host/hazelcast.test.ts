@@ -98,7 +98,9 @@ describe.skipIf(missing !== undefined)('two nodes on a cluster of three members'
   });
 
   it('an invalidation made before all members were lost is obeyed after their return', async () => {
-    const { nodes } = await start({ settings: { cache: { stalenessBoundMs: 1_000, unconfirmedMs: 600_000, lookupBudgetMs: 10_000 } } });
+    const { nodes } = await start({
+      settings: { cache: { stalenessBoundMs: 1_000, unconfirmedMs: 600_000, lookupBudgetMs: 10_000 } },
+    });
     const [one, two] = nodes;
     const text = `lost, ${Date.now()}`;
     await ask(one, text);

@@ -4,6 +4,7 @@ import type { Identity } from '../ports/service.ts';
 import { GrpcServer } from '../server/grpc-server.ts';
 import { HttpServer, type HttpAddress } from '../server/http-server.ts';
 import { assemble, type Assembly, type AssemblyOverrides } from './assembly.ts';
+import { closeServer } from './close-server.ts';
 import { refuseTakenPorts } from './taken-ports.ts';
 import { HostTelemetry } from './telemetry.ts';
 
@@ -14,16 +15,14 @@ export interface RunningServer {
   readonly http: HttpAddress;
   readonly grpc: { readonly host: string; readonly port: number };
   /**
-   * Finishes running requests and streams within `limitMs`, ends those that are left with `draining`, then stops everything;
-   * a second call waits for the first.
+   * Finishes running requests and streams within `limitMs`, ends those that are left with `draining`, then stops everything, about
+   * half a second later; a second call waits for the first.
    */
   close(limitMs: number): Promise<void>;
 }
 
 /** A connection may be silent for as long as a model may think, and a little longer. */
 const IDLE_MARGIN_MS = 60_000;
-/** For streams that were cut at the limit to tell their clients so. */
-const CUT_MS = 250;
 
 /** Starts a node and its servers; what was started is stopped again when a later step fails. */
 export async function runServer(config: Config, overrides: AssemblyOverrides = {}): Promise<RunningServer> {
@@ -38,11 +37,7 @@ export async function runServer(config: Config, overrides: AssemblyOverrides = {
     const httpAddress = await http.start();
     const grpcAddress = await grpc.start();
     let closing: Promise<void> | undefined;
-    const close = async (limitMs: number): Promise<void> => {
-      const limit = setTimeout(() => assembly.node.cut(), limitMs);
-      await Promise.all([http.close(limitMs + CUT_MS), grpc.close(limitMs + CUT_MS)]);
-      clearTimeout(limit);
-      await assembly.node.drain(limitMs);
+    const stop = async (): Promise<void> => {
       await assembly.stop();
       telemetry.flush();
     };
@@ -51,7 +46,7 @@ export async function runServer(config: Config, overrides: AssemblyOverrides = {
       telemetry,
       http: httpAddress,
       grpc: grpcAddress,
-      close: (limitMs) => (closing ??= close(limitMs)),
+      close: (limitMs) => (closing ??= closeServer({ http, grpc, node: assembly.node, stop }, limitMs)),
     };
   } catch (error) {
     await Promise.allSettled([http.close(0), grpc.close(0)]);

@@ -10,6 +10,11 @@ export class LineQueue {
     this.#charactersMax = options.charactersMax;
   }
 
+  /** Of the lines that wait to be taken. */
+  get characters(): number {
+    return this.#characters;
+  }
+
   /** False where there is no room. */
   add(line: string): boolean {
     if (this.#isEnded || this.#characters + line.length > this.#charactersMax) return false;

@@ -11,6 +11,7 @@ import { Recorder, type RecordNote, type RecordedSubject } from './recorder.ts';
 
 const sha256 = (data: Uint8Array | string): Buffer => createHash('sha256').update(data).digest();
 const HASH = { sha256, sha256Hex: (data: Uint8Array | string) => sha256(data).toString('hex') };
+const MIB = 1_024 * 1_024;
 const NO_TERMS = { texts: false, vectors: false };
 
 let clock: ManualClock;
@@ -39,6 +40,18 @@ function arrives(key: string, changes: Partial<RecordedSubject> = {}): RecordNot
   });
   if (note === undefined) throw new Error('nothing is recorded');
   return note;
+}
+
+function withTexts(): Recorder {
+  recorder = new Recorder(
+    { clock, hash: HASH, random: new SeededRandom('recorder'), telemetry },
+    { embedder: 'e', texts: true },
+  );
+  return recorder;
+}
+
+function arrivesWithText(at: number): RecordNote {
+  return arrives(`key ${at}`, { scope: () => 's', facts: { askedText: 'word '.repeat(4_000) } });
 }
 
 function ends(note: RecordNote, detail = 'exact-l1'): void {
@@ -159,13 +172,57 @@ describe('Recorder', () => {
     expect(taken.join('').trimEnd().split('\n')).toHaveLength(1 + 16_384);
   });
 
-  it('leaves out what still runs when it stops', async () => {
+  it('gives up the oldest request where lines of too many characters wait for it', async () => {
+    const recording = withTexts().start({ texts: true, vectors: false });
+    const hung = arrives('hung');
+    let taken = '';
+    const reader = (async () => {
+      for await (const lines of recording.lines) taken += lines;
+    })();
+    const requests = 600;
+    for (let at = 0; at < requests; at += 1) {
+      ends(arrivesWithText(at));
+      await Promise.resolve();
+    }
+    expect(recorder.status().dropped).toBe(1);
+    ends(hung);
+    recording.stop();
+    await reader;
+    expect(recorder.status()).toMatchObject({ written: requests, dropped: 1 });
+    expect(taken.trimEnd().split('\n')).toHaveLength(1 + requests);
+  });
+
+  it('holds no more than 8 MiB of lines, those that wait for an older request included', async () => {
+    const recording = withTexts().start({ texts: true, vectors: false });
+    const requests = 1_000;
+    for (let at = 0; at < requests; at += 1) {
+      if (at % 100 === 0) arrives(`hung ${at}`);
+      ends(arrivesWithText(at));
+    }
+    let characters = 0;
+    recording.stop();
+    for await (const lines of recording.lines) characters += lines.length;
+    expect(characters).toBeGreaterThan(4 * MIB);
+    expect(characters).toBeLessThanOrEqual(8 * MIB);
+    const { written, dropped } = recorder.status();
+    expect(written + dropped).toBe(requests + 10);
+  });
+
+  it('leaves out what still runs when it stops, and counts it', async () => {
     const recording = recorder.start(NO_TERMS);
     const running = arrives('running');
     ends(arrives('done'));
     expect(await requestsOf(recording)).toHaveLength(1);
     ends(running);
-    expect(recorder.status().written).toBe(1);
+    expect(recorder.status()).toMatchObject({ written: 1, dropped: 1 });
+    expect(telemetry.count('reprise_recorded_requests_total dropped')).toBe(1);
+  });
+
+  it('refuses a second recording, and says when to ask again', () => {
+    recorder.start(NO_TERMS);
+    expect(() => recorder.start(NO_TERMS)).toThrow(
+      expect.objectContaining({ code: 'overloaded', retryAfterMs: 60_000 }),
+    );
   });
 });
 

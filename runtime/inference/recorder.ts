@@ -21,8 +21,12 @@ import { LineQueue } from './line-queue.ts';
 
 /** Requests that wait for an older one to end, since lines are in the order of arrival. */
 const WAITING_MAX = 16_384;
-/** Lines that wait to be taken, in characters. */
-const QUEUE_CHARACTERS_MAX = 8 * 1_024 * 1_024;
+/** Lines that wait, for an older request to end or to be taken, in characters. */
+const LINES_CHARACTERS_MAX = 8 * 1_024 * 1_024;
+/** Of them, those that wait for an older request: past it the oldest is given up, so that they go on. */
+const WAITING_CHARACTERS_MAX = LINES_CHARACTERS_MAX / 2;
+/** Nobody knows when a recording ends. */
+const RETRY_AFTER_MS = 60_000;
 const SALT_WORDS = 8;
 /** Hex digits of a name: 128 bits. */
 const NAME_DIGITS = 32;
@@ -66,14 +70,14 @@ export interface RecordedEnd {
 /** What becomes a line of a recording, filled in on the way of its request. */
 export class RecordNote {
   readonly #recording: ActiveRecording;
-  readonly #subject: RecordedSubject;
+  #subject: RecordedSubject | undefined;
   #evidence: readonly CandidateEvidence[] = [];
   #embedding: Embedding | undefined;
   #isAnswered = false;
   #bytes = 0;
   #firstTokenMs = 0;
   #modelMs = 0;
-  /** Undefined until the request ended. */
+  /** Undefined until the request ended; empty: dropped. */
   line: string | undefined;
 
   constructor(recording: ActiveRecording, subject: RecordedSubject) {
@@ -121,7 +125,7 @@ export class RecordNote {
   }
 
   end(end: RecordedEnd): void {
-    if (this.line !== undefined) return;
+    if (this.#subject === undefined) return;
     const { parts, namespaceName, operation, key, ttlMs, startedAtMs, facts } = this.#subject;
     const { salted, terms, startedAtMs: recordingStartedAtMs } = this.#recording;
     const scope = this.#subject.scope();
@@ -151,8 +155,15 @@ export class RecordNote {
       ...(terms.texts && scope !== '' && { text: normaliseAskedText(facts.askedText) }),
       ...(terms.vectors && this.#embedding !== undefined && { vector: base64Of(this.#embedding.vector) }),
     };
-    this.line = `${JSON.stringify(request)}\n`;
-    this.#recording.ended();
+    this.leave();
+    this.#recording.ended(this, `${JSON.stringify(request)}\n`);
+  }
+
+  /** Lets go of the request, which is larger than its line; what ends after that says nothing. */
+  leave(): void {
+    this.#subject = undefined;
+    this.#evidence = [];
+    this.#embedding = undefined;
   }
 
   fail(error: unknown, cancelled: boolean): void {
@@ -175,7 +186,9 @@ export class Recorder implements Recordings {
 
   start(terms: RecordingTerms): Recording {
     if (this.#active !== undefined)
-      throw new RepriseError('overloaded', 'A recording is under way; there is one at a time.');
+      throw new RepriseError('overloaded', 'A recording is under way; there is one at a time.', {
+        retryAfterMs: RETRY_AFTER_MS,
+      });
     if ((terms.texts || terms.vectors) && !this.#options.texts) {
       throw new RepriseError(
         'permission_denied',
@@ -222,12 +235,13 @@ class ActiveRecording {
   readonly terms: RecordingTerms;
   readonly salted: Salted;
   readonly startedAtMs: number;
-  readonly queue = new LineQueue({ charactersMax: QUEUE_CHARACTERS_MAX });
+  readonly queue = new LineQueue({ charactersMax: LINES_CHARACTERS_MAX });
   readonly #telemetry: Telemetry;
   #waiting: RecordNote[] = [];
   /** The first note that hasn't gone. */
   #first = 0;
-  #isClosed = false;
+  /** Of the lines of those that haven't gone. */
+  #waitingCharacters = 0;
   written = 0;
   dropped = 0;
 
@@ -250,22 +264,39 @@ class ActiveRecording {
   begin(subject: RecordedSubject): RecordNote {
     const note = new RecordNote(this, subject);
     this.#waiting.push(note);
-    if (this.#waiting.length - this.#first > WAITING_MAX) {
-      // The oldest is still running, or it would have gone.
-      this.#first += 1;
-      this.#drop();
-      this.ended();
-    }
+    // The oldest is still running, or it would have gone.
+    if (this.#waiting.length - this.#first > WAITING_MAX) this.#giveUpOldest();
     return note;
   }
 
-  /** Hands on what is at the front and has ended. */
-  ended(): void {
-    if (this.#isClosed) return;
+  /** Takes a line, or drops it, and hands on what is at the front and has ended. */
+  ended(note: RecordNote, line: string): void {
+    const hasRoom = this.#waitingCharacters + this.queue.characters + line.length <= LINES_CHARACTERS_MAX;
+    note.line = hasRoom ? line : '';
+    this.#waitingCharacters += note.line.length;
+    this.#handOn();
+    while (this.#waitingCharacters > WAITING_CHARACTERS_MAX) this.#giveUpOldest();
+  }
+
+  /** What still runs is missing from the recording, and counted so. */
+  close(): void {
+    for (const note of this.#waiting.slice(this.#first)) this.#leave(note);
+    this.#waiting = [];
+    this.#first = 0;
+    this.queue.end();
+  }
+
+  #giveUpOldest(): void {
+    this.#leave(this.#waiting[this.#first]!);
+    this.#first += 1;
+    this.#handOn();
+  }
+
+  #handOn(): void {
     const waiting = this.#waiting;
     for (let note = waiting[this.#first]; note?.line !== undefined; note = waiting[this.#first]) {
       this.#first += 1;
-      this.#write(note.line);
+      this.#leave(note);
     }
     if (this.#first * 2 > waiting.length) {
       this.#waiting = waiting.slice(this.#first);
@@ -273,12 +304,13 @@ class ActiveRecording {
     }
   }
 
-  close(): void {
-    for (const { line } of this.#waiting.slice(this.#first)) if (line !== undefined) this.#write(line);
-    this.#isClosed = true;
-    this.#waiting = [];
-    this.#first = 0;
-    this.queue.end();
+  /** Writes the note's line where there is one. */
+  #leave(note: RecordNote): void {
+    const { line = '' } = note;
+    note.leave();
+    this.#waitingCharacters -= line.length;
+    if (line === '') this.#drop();
+    else this.#write(line);
   }
 
   #write(line: string): void {

@@ -146,9 +146,23 @@ function nearMissesOf(
   return new NearMisses(nearMissLog, { clock, hash, telemetry }, options.semantic.nearMiss);
 }
 
+function invalidationOf(ports: NodePorts, { cache }: NodeOptions, parts: ServiceParts): Invalidation {
+  const { clock, telemetry, localGrid } = ports;
+  const { grid, ledger, tiers, semantic } = parts;
+  return new Invalidation(
+    { clock, grid, ledger, tiers, semantic, telemetry },
+    {
+      stalenessBoundMs: cache.stalenessBoundMs,
+      timeoutMs: INVALIDATE_MS,
+      purgeTimeoutMs: PURGE_MS,
+      reach: localGrid === undefined ? 'grid' : 'node',
+    },
+  );
+}
+
 function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts): InferenceService {
   const { clock, random, hash, telemetry, credentials } = ports;
-  const { grid, ledger, tiers, semantic, flights, memory, recorder } = parts;
+  const { ledger, tiers, semantic, flights, memory, recorder } = parts;
   const { cache } = options;
   const background = parts.background.run;
   const models = ports.models(
@@ -190,15 +204,7 @@ function makeService(ports: NodePorts, options: NodeOptions, parts: ServiceParts
         { clock, hash, telemetry, ledger, tiers, store, accounting, credentials, recorder, background },
         budgets,
       ),
-      invalidation: new Invalidation(
-        { clock, grid, ledger, tiers, semantic, telemetry },
-        {
-          stalenessBoundMs: cache.stalenessBoundMs,
-          timeoutMs: INVALIDATE_MS,
-          purgeTimeoutMs: PURGE_MS,
-          reach: ports.localGrid === undefined ? 'grid' : 'node',
-        },
-      ),
+      invalidation: invalidationOf(ports, options, parts),
       explainer: new Explainer(
         { clock, ledger, tiers, lookup, memory },
         {

@@ -94,6 +94,8 @@ export class Arc<K = string> extends NodePolicy<K> {
     const frequent = this.#frequentHistory;
     while (recent.size > 0 && this.#recent.bytes + recent.bytes + bytes > this.bytesMax)
       this.#drop(certain(recent.oldest));
+    // Case IV A again: a first list that fills the bound alone loses its oldest for good, and the other history nothing.
+    if (this.#recent.bytes + recent.bytes + bytes > this.bytesMax) return;
     while (frequent.size > 0 && this.bytes + recent.bytes + frequent.bytes + bytes > 2 * this.bytesMax)
       this.#drop(certain(frequent.oldest));
   }

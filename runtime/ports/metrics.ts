@@ -80,6 +80,9 @@ export const METRICS = {
   reprise_calibration_in_force: gauge('1 when semantic parameters fitted to the embedder in use are loaded.'),
   reprise_refused_pairs: gauge('Pairs that feedback has refused, of all tenants.'),
   reprise_semantic_vectors: gauge('Vectors in live cells.'),
+  reprise_ledger_unconfirmed_seconds_total: counter(
+    'Time for which the ledger was unconfirmed past the staleness bound, counted when it is confirmed again.',
+  ),
   reprise_ledger_confirmed_age_seconds: gauge('Time since the ledger was last confirmed.'),
   reprise_ledger_sequence: gauge('Head sequence of the ledger.'),
   reprise_ledger_appends_total: counter('Invalidations by kind and result.', 'kind', 'result'),

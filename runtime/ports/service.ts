@@ -211,7 +211,10 @@ export interface Explanation {
     /** Parameters in force, or why there are none. */
     readonly calibration: string;
   };
-  /** The stored key with the fewest differing fields, of the same tenant; absent when there is none. */
+  /**
+   * The lately stored key with the fewest differing fields, 64 at most of them named, of the same tenant; absent when there is none. It may have
+   * expired or been invalidated since.
+   */
   readonly nearest?: { readonly entryId: string; readonly differingFields: readonly string[] };
 }
 

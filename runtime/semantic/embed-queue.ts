@@ -116,7 +116,7 @@ export class EmbedQueue {
     this.#stopped = true;
     const error = new RepriseError('embedder_unavailable', 'The node is stopping.');
     for (const items of [this.#waiting, this.#later, this.#underWay]) {
-      for (const item of [...items.values()]) rejectAll(item, error);
+      for (const item of items.values()) rejectAll(item, error);
     }
     this.#waiting.clear();
     this.#later.clear();

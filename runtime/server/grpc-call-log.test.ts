@@ -150,6 +150,40 @@ describe('the log of calls', () => {
     });
   });
 
+  it.each(['client leaves', 'stream breaks'])('counts the bytes of a stream until the %s', async (how) => {
+    const service = new FakeService();
+    const event = eventOf({ part: 1 });
+    let breakOff: (error: Error) => void = () => undefined;
+    const broken = new Promise<never>((_, reject) => (breakOff = reject));
+    broken.catch(() => undefined);
+    service.onStream = ({ signal }) => {
+      signal.addEventListener('abort', () => breakOff(new RepriseError('cancelled', 'Left.')));
+      return Promise.resolve(
+        streamReply(
+          (async function* () {
+            yield event;
+            yield event;
+            await broken;
+          })(),
+        ),
+      );
+    };
+    const { client, record } = await serve(service);
+    const { path, requestSerialize, responseDeserialize } = inferStream;
+    let parts = 0;
+    const call = client
+      .makeServerStreamRequest(path, requestSerialize, responseDeserialize, request())
+      .on('error', () => undefined)
+      .on('data', () => {
+        parts += 1;
+        // The status comes before the events.
+        if (parts < 3) return;
+        if (how === 'client leaves') call.cancel();
+        else breakOff(new RepriseError('draining', 'Over.'));
+      });
+    expect(await record()).toMatchObject({ replyBytes: 2 * event.length });
+  });
+
   it('knows no outcome of calls that ask for no inference', async () => {
     const { client, record } = await serve();
     const { path, requestSerialize, responseDeserialize } = listModels;

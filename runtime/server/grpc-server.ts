@@ -151,7 +151,7 @@ export class GrpcServer {
       }),
       stats: this.#unary({
         type: wire.StatsRequest,
-        role: 'read',
+        role: 'write',
         name: 'Stats',
         answer: async (_message, identity) => encodeStats(await service.stats(identity)),
       }),
@@ -208,8 +208,10 @@ export class GrpcServer {
       const identity = this.#admit(call);
       if (logged !== undefined) logged.identity = identity;
       const asked = request(decoded(wire.InferRequest, call.request), identity, call);
-      const bytes = await relayStream(call, noted(await service.inferStream(asked), logged), stallMs);
-      if (logged !== undefined) logged.replyBytes = bytes;
+      const reply = noted(await service.inferStream(asked), logged);
+      await relayStream(call, reply, stallMs, (bytes) => {
+        if (logged !== undefined) logged.replyBytes += bytes;
+      });
     };
     relay().then(
       () => {

@@ -6,6 +6,7 @@ import type { StreamCall } from './grpc-request.ts';
 import { relayStream } from './grpc-stream.ts';
 
 const STALL_MS = 20_000;
+const ignored = (): void => undefined;
 
 interface Deferred<Value> {
   readonly promise: Promise<Value>;
@@ -96,7 +97,12 @@ class GivenEvents implements AsyncIterableIterator<Uint8Array> {
 describe('relayStream', () => {
   it('sends the status first, the events as they are, and the usage last', async () => {
     const call = new FakeCall();
-    await relayStream(call.asCall, streamReply(new GivenEvents(eventOf({ n: 1 }), eventOf({ n: 2 }))), STALL_MS);
+    await relayStream(
+      call.asCall,
+      streamReply(new GivenEvents(eventOf({ n: 1 }), eventOf({ n: 2 }))),
+      STALL_MS,
+      ignored,
+    );
     expect(call.cases).toEqual(['status', 'events', 'events', 'usage']);
     expect(call.parts[0]).toMatchObject({ value: { stored: true, entryId: MISS_STATUS.entryId } });
     expect(call.parts.slice(1, 3).map(({ value }) => Buffer.from(value as Uint8Array))).toEqual(
@@ -108,7 +114,7 @@ describe('relayStream', () => {
   it('leaves a stream that ended by itself alone', async () => {
     const call = new FakeCall();
     const events = new GivenEvents(eventOf({}));
-    await relayStream(call.asCall, streamReply(events), STALL_MS);
+    await relayStream(call.asCall, streamReply(events), STALL_MS, ignored);
     expect(events.returns).toBe(0);
     expect(call.listenerCount('cancelled')).toBe(0);
   });
@@ -117,7 +123,7 @@ describe('relayStream', () => {
     const call = new FakeCall();
     call.isFull = true;
     const events = new GivenEvents(eventOf({ n: 1 }), eventOf({ n: 2 }));
-    const relayed = relayStream(call.asCall, streamReply(events), STALL_MS);
+    const relayed = relayStream(call.asCall, streamReply(events), STALL_MS, ignored);
     await call.received(1);
     expect(events.pulls).toBeLessThanOrEqual(1);
     call.drain();
@@ -129,7 +135,7 @@ describe('relayStream', () => {
     const call = new FakeCall();
     const events = new GivenEvents(eventOf({ n: 1 }));
     events.endless = true;
-    const relayed = relayStream(call.asCall, streamReply(events), STALL_MS);
+    const relayed = relayStream(call.asCall, streamReply(events), STALL_MS, ignored);
     await call.received(2);
     call.cancel();
     await relayed;
@@ -141,7 +147,7 @@ describe('relayStream', () => {
     const call = new FakeCall();
     call.cancelled = true;
     const events = new GivenEvents(eventOf({}));
-    await relayStream(call.asCall, streamReply(events), STALL_MS);
+    await relayStream(call.asCall, streamReply(events), STALL_MS, ignored);
     expect(events.returns).toBe(1);
     expect(events.pulls).toBe(0);
   });
@@ -150,7 +156,7 @@ describe('relayStream', () => {
     const call = new FakeCall();
     call.isFull = true;
     const events = new GivenEvents(eventOf({ n: 1 }));
-    const relayed = relayStream(call.asCall, streamReply(events), STALL_MS);
+    const relayed = relayStream(call.asCall, streamReply(events), STALL_MS, ignored);
     await call.received(1);
     call.cancel();
     await relayed;
@@ -162,7 +168,9 @@ describe('relayStream', () => {
     const call = new FakeCall();
     call.isFull = true;
     const events = new GivenEvents(eventOf({ n: 1 }));
-    await expect(relayStream(call.asCall, streamReply(events), 1)).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(relayStream(call.asCall, streamReply(events), 1, ignored)).rejects.toMatchObject({
+      code: 'cancelled',
+    });
     expect(events.returns).toBe(1);
   });
 
@@ -173,7 +181,7 @@ describe('relayStream', () => {
       yield eventOf({ n: 1 });
       throw failure;
     })();
-    await expect(relayStream(call.asCall, streamReply(chunks), STALL_MS)).rejects.toBe(failure);
+    await expect(relayStream(call.asCall, streamReply(chunks), STALL_MS, ignored)).rejects.toBe(failure);
     expect(call.cases).toEqual(['status', 'events']);
   });
 
@@ -181,7 +189,7 @@ describe('relayStream', () => {
     const call = new FakeCall();
     const event = Buffer.from(eventOf({ text: 'x'.repeat(300_000) }));
     const recording = Buffer.concat(Array.from({ length: 10 }, () => event));
-    await relayStream(call.asCall, streamReply(new GivenEvents(recording)), STALL_MS);
+    await relayStream(call.asCall, streamReply(new GivenEvents(recording)), STALL_MS, ignored);
     const parts = call.parts.filter(({ $case }) => $case === 'events').map(({ value }) => value as Uint8Array);
     expect(parts.length).toBeGreaterThan(2);
     for (const part of parts) {
@@ -195,7 +203,7 @@ describe('relayStream', () => {
     const call = new FakeCall();
     const large = eventOf({ text: 'x'.repeat(1_500_000) });
     const small = eventOf({ n: 2 });
-    await relayStream(call.asCall, streamReply(new GivenEvents(Buffer.concat([large, small]))), STALL_MS);
+    await relayStream(call.asCall, streamReply(new GivenEvents(Buffer.concat([large, small]))), STALL_MS, ignored);
     const sizes = call.parts.filter(({ $case }) => $case === 'events').map(({ value }) => (value as Uint8Array).length);
     expect(sizes).toEqual([large.length, small.length]);
   });

@@ -10,12 +10,17 @@ const LINE_FEED = 0x0a;
 
 /**
  * Sends status, events and usage, at the pace of the client. Resolves when all is handed over or the call was cancelled; throws
- * the stream's own error. Gives the bytes of events handed over. A client that takes nothing for `stallMs` is told `cancelled`. However it ends, the flight is left.
+ * the stream's own error. `onSent` is told the bytes of events as they are handed over, so that they are known however it ends. A client
+ * that takes nothing for `stallMs` is told `cancelled`. However it ends, the flight is left.
  */
-export async function relayStream(call: StreamCall, reply: InferenceStreamReply, stallMs: number): Promise<number> {
+export async function relayStream(
+  call: StreamCall,
+  reply: InferenceStreamReply,
+  stallMs: number,
+  onSent: (bytes: number) => void,
+): Promise<void> {
   const iterator = reply.chunks[Symbol.asyncIterator]();
   let isOver = false;
-  let bytes = 0;
   const leave = (): void => {
     if (isOver) return;
     isOver = true;
@@ -28,20 +33,19 @@ export async function relayStream(call: StreamCall, reply: InferenceStreamReply,
     let isReady = send(call, { $case: 'status', value: statusMessage(reply.status) });
     while (!isOver) {
       const next = await iterator.next();
-      if (call.cancelled) return bytes;
+      if (call.cancelled) return;
       if (next.done === true) {
         isOver = true;
         send(call, { $case: 'usage', value: usageMessage(reply.usage()) });
-        return bytes;
+        return;
       }
       for (const events of split(next.value)) {
         if (!isReady) await drained(call, stallMs);
-        if (call.cancelled) return bytes;
-        bytes += events.length;
+        if (call.cancelled) return;
+        onSent(events.length);
         isReady = send(call, { $case: 'events', value: events });
       }
     }
-    return bytes;
   } finally {
     leave();
     call.off('cancelled', leave);

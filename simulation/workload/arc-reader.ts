@@ -38,7 +38,7 @@ export class ArcReader implements TraceReader {
     const columns = readNumbers(bytes, start, end, this.#numbers);
     if (columns === 0) return;
     if (typeof columns === 'object') {
-      this.#checks.fail(String(columns.column), `${quoted(columns.text)} is not a whole number`);
+      this.#checks.fail(String(columns.column), `${quoted(columns.text)} ${columns.problem}`);
     }
     if (columns !== COLUMNS) {
       this.#checks.fail(String(Math.min(columns, COLUMNS) + 1), `a line of this format has ${COLUMNS} columns`);

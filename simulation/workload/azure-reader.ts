@@ -41,7 +41,7 @@ export class AzureReader implements TraceReader {
   }
 
   readonly #onLine = (bytes: Uint8Array, start: number, end: number): void => {
-    const line = DECODER.decode(bytes.subarray(start, end)).replace(/^\uFEFF/u, '');
+    const line = DECODER.decode(bytes.subarray(start, end));
     if (line.trim() === '') return;
     const fields = csvFields(line, ',') ?? [];
     const wrong = AZURE_COLUMNS.findIndex((_, at) => fields[at] === undefined);

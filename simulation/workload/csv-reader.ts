@@ -84,7 +84,7 @@ export class CsvReader implements TraceReader {
   }
 
   readonly #onLine = (bytes: Uint8Array, start: number, end: number): void => {
-    const line = DECODER.decode(bytes.subarray(start, end)).replace(/^\uFEFF/u, '');
+    const line = DECODER.decode(bytes.subarray(start, end));
     if (line.trim() === '') return;
     if (this.#layout !== undefined) return this.#row(this.#layout, line);
     const separator = separatorOf(line);

@@ -21,6 +21,14 @@ describe('detectFormat', () => {
     expect(formatOf('12,7\n', { name: 'a.csv' })).toBe('csv');
   });
 
+  it('says what told', () => {
+    const whyOf = (content: string, name: string): string | undefined =>
+      detectFormat({ name, bytes: new TextEncoder().encode(content), isWhole: true })?.why;
+    expect(whyOf('1\n', 'a.lis')).toBe('by its name');
+    expect(whyOf('1 1 0 0\n', 'a.lis')).toBe('lines of several numbers');
+    expect(whyOf('1\n', 'a.trace')).toBe('lines of one number');
+  });
+
   it('looks at whole lines only', () => {
     expect(formatOf('1\n2\n3 4', { isWhole: false })).toBe('lirs');
     expect(formatOf(new TextEncoder().encode('key,a\nü').slice(0, -1), { isWhole: false })).toBe('csv');

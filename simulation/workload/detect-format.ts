@@ -33,8 +33,8 @@ export function detectFormat(head: TraceHead): { readonly format: TraceFormat; r
   if (first === AZURE_COLUMNS.join(',')) return { format: 'azure', why: 'by its header' };
   if (lines.every((line) => NUMBERS_LINE.test(line))) {
     const columns = Math.max(...lines.map((line) => line.trim().split(/\s+/u).length));
-    if (name.endsWith('.lis') || columns > 1) return { format: 'arc', why: 'lines of several numbers' };
-    return { format: 'lirs', why: 'lines of one number' };
+    if (columns > 1) return { format: 'arc', why: 'lines of several numbers' };
+    if (!name.endsWith('.lis')) return { format: 'lirs', why: 'lines of one number' };
   }
   if (name.endsWith('.lis')) return { format: 'arc', why: 'by its name' };
   if (name.endsWith('.csv') || name.endsWith('.tsv') || first.includes(separatorOf(first))) {

@@ -3,13 +3,16 @@ import type { TracePlace } from './bad-trace.ts';
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
+/** U+FEFF in UTF-8, which some programs put at the head of a text. */
+const MARK = [0xef, 0xbb, 0xbf] as const;
+
 /** Longest line that is taken, bytes: what is longer is no line. */
 export const LINE_BYTES_MAX = 4 * 1_024 * 1_024;
 
 /** Bytes of one line, without its end. */
 export type OnLine = (bytes: Uint8Array, start: number, end: number) => void;
 
-/** Cuts chunks into lines. A line within a chunk isn't copied; only one that crosses chunks is put together. */
+/** Cuts chunks into lines, passing over a byte order mark before the first. A line within a chunk isn't copied; only one that crosses chunks is put together. */
 export class Lines {
   readonly #onLine: OnLine;
   readonly #onTooLong: () => never;
@@ -65,7 +68,11 @@ export class Lines {
   #line(bytes: Uint8Array, start: number, end: number): void {
     if (end - start > LINE_BYTES_MAX) this.#onTooLong();
     const trimmed = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
-    this.#onLine(bytes, start, trimmed);
+    this.#onLine(bytes, this.#number === 1 && hasMark(bytes, start, trimmed) ? start + MARK.length : start, trimmed);
     this.#number += 1;
   }
+}
+
+function hasMark(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start >= MARK.length && MARK.every((byte, at) => bytes[start + at] === byte);
 }

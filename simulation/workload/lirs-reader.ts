@@ -38,7 +38,6 @@ export class LirsReader implements TraceReader {
     if (count === 1) return this.out.addKey(this.#keys.idOf(this.#numbers[0]!));
     if (bytes.subarray(start, end).includes(STAR)) return;
     if (count === 2) this.#checks.fail('2', 'a line of this format has one column');
-    if (typeof count === 'object')
-      this.#checks.fail(String(count.column), `${quoted(count.text)} is not a whole number`);
+    if (typeof count === 'object') this.#checks.fail(String(count.column), `${quoted(count.text)} ${count.problem}`);
   };
 }

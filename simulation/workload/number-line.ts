@@ -9,6 +9,8 @@ export interface NotNumbers {
   /** Column from 1. */
   readonly column: number;
   readonly text: string;
+  /** What is wrong with it, as the end of a sentence. */
+  readonly problem: string;
 }
 
 /**
@@ -29,7 +31,9 @@ export function readNumbers(bytes: Uint8Array, start: number, end: number, into:
       at += 1;
     }
     if (at === from || (at < end && !isBlank(bytes[at]!)) || value > Number.MAX_SAFE_INTEGER) {
-      return { column: count + 1, text: wordAt(bytes, from, end) };
+      const isNumber = at > from && (at === end || isBlank(bytes[at]!));
+      const problem = isNumber ? `is too large (${Number.MAX_SAFE_INTEGER} at most)` : 'is not a whole number';
+      return { column: count + 1, text: wordAt(bytes, from, end), problem };
     }
     into[count] = value;
     count += 1;

@@ -79,6 +79,37 @@ describe('trace readers', () => {
     expect(await read(words, { format: 'u64', chunkBytes })).toEqual({ keys: [0, 1, 0] });
   });
 
+  it.each<[TraceFormat, string]>([
+    ['lirs', '7\n9\n'],
+    ['arc', '7 1 0 0\n9 1 0 0\n'],
+    ['csv', 'key\n7\n9\n'],
+    ['record', RECORD_HEADER + recorded({ key: '7' }) + recorded({ key: '9' })],
+    ['mooncake', MOONCAKE({ hash_ids: [7] }) + MOONCAKE({ hash_ids: [9] })],
+    ['azure', `${AZURE_HEADER}2023-11-16 18:17:03.9799600,1,1\r\n2023-11-16 18:17:04.0319600,1,1\r\n`],
+  ])('pass over a byte order mark: %s', async (format, text) => {
+    for (const chunkBytes of [1, 2, 1_000]) {
+      const marked = await read(`\uFEFF${text}`, { format, chunkBytes });
+      expect(marked.keys).toEqual([0, 1]);
+      expect(marked).toEqual(await read(text, { format }));
+    }
+  });
+
+  it('pass over no mark that stands elsewhere', async () => {
+    expect(await failure('7\n\uFEFF9\n', { format: 'lirs' })).toContain('line 2');
+  });
+
+  it('tell a number that is too large from what is no number', async () => {
+    for (const [format, rest] of [
+      ['lirs', ''],
+      ['arc', ' 1 0 0'],
+    ] as const) {
+      expect(await failure(`9007199254740993${rest}\n`, { format })).toContain(
+        '"9007199254740993" is too large (9007199254740991 at most)',
+      );
+      expect(await failure(`90071992547409930x${rest}\n`, { format })).toContain('is not a whole number');
+    }
+  });
+
   it('read libCacheSim records: keys of 64 bits, sizes, times from the first', async () => {
     const data = oracle([100, 2n ** 63n, 512, 2n], [101, 5n, 0, -1n], [103, 2n ** 63n, 512, -1n]);
     expect(await read(data, { format: 'oracle-general', chunkBytes: 5 })).toEqual({

@@ -40,11 +40,12 @@ export function addRecord(program: Command, { terminal }: CommandContext): void 
         throw new UsageError(`'${options.for}' is no duration: say 30s, 10m or 2h.`);
       }
       const { recordToFile } = await import('../record/record-to-file.ts');
+      const { callAfter } = await import('../record/call-after.ts');
       const credential = options.credential ?? clientSettings().credential?.reveal();
       const stop = new AbortController();
       const onSignal = (): void => stop.abort();
       process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-      const timer = forMs === undefined ? undefined : setTimeout(onSignal, forMs);
+      let callOff = (): void => undefined;
       try {
         const done = await recordToFile({
           url: options.url ?? localHttpUrl(),
@@ -53,14 +54,17 @@ export function addRecord(program: Command, { terminal }: CommandContext): void 
           bytesMax,
           terms: { texts: options.texts === true, vectors: options.vectors === true },
           signal: stop.signal,
-          onBegun: () => terminal.err(`recording to ${options.out}; Ctrl-C ends it\n`),
+          onBegun: () => {
+            terminal.err(`recording to ${options.out}; Ctrl-C ends it\n`);
+            if (forMs !== undefined) callOff = callAfter(forMs, onSignal);
+          },
           ...(credential !== undefined && { credential }),
         });
         if (options.json === true) return terminal.out(jsonDocument(done));
         const dropped = done.dropped === 0 ? '' : `, ${count(done.dropped)} dropped`;
         terminal.out(`${counted(done.requests, 'request')}${dropped}, ${size(done.bytes)} of lines in ${done.path}\n`);
       } finally {
-        clearTimeout(timer);
+        callOff();
         process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
       }
     });

@@ -35,6 +35,7 @@ const OK = 200;
 
 /**
  * Takes a recording from a node into a file for its owner only, under another name until it is whole. Fails with `unreachable`,
+ * with `cancelled` where it is ended before the node has begun,
  * with the node's own refusal, or with `data_invalid` where the file can't be written or is there already: nothing is recorded then.
  */
 export async function recordToFile(options: RecordToFileOptions): Promise<Recorded> {
@@ -78,6 +79,7 @@ async function begin(
     headersTimeout: ANSWER_TIMEOUT_MS,
     signal,
   }).catch((cause: unknown) => {
+    if (signal.aborted) throw new RepriseError('cancelled', 'Ended before the recording began; there is no file.');
     throw new RepriseError('unreachable', `No Reprise answers at ${url}. Name another with --url.`, { cause });
   });
   if (statusCode === OK) return body;

@@ -30,10 +30,18 @@ function isNegator(lower: string): boolean {
 /** What a text denies: for each negation the stem of the next word of meaning in its sentence, empty when there is none. Sorted. */
 export function extractNegations(tokens: readonly Token[]): readonly string[] {
   const targets: string[] = [];
-  for (const [index, token] of tokens.entries()) {
-    if (token.kind !== 'word' || !isNegator(token.lower)) continue;
+  // The next word of meaning before the sentence ends, known from behind; empty where there is none.
+  let after = '';
+  for (let index = tokens.length - 1; index >= 0; index -= 1) {
+    const token = tokens[index]!;
+    if (token.kind === 'stop') after = '';
+    if (token.kind !== 'word') continue;
+    if (!isNegator(token.lower)) {
+      if (!isGrammar(token.lower)) after = beforeApostrophe(token.lower);
+      continue;
+    }
     if (isNoDenial(tokens, index)) continue;
-    targets.push(token.lower.startsWith('non-') ? stem(token.lower.slice(4)) : targetOf(tokens, index));
+    targets.push(token.lower.startsWith('non-') ? stem(token.lower.slice(4)) : targetOf(tokens, index, after));
   }
   return targets.sort();
 }
@@ -65,23 +73,12 @@ function isIgnorance(tokens: readonly Token[], index: number): boolean {
 }
 
 /** None known for "why isn't …", where the subject follows; what stands before for "… but the radio doesn't". */
-function targetOf(tokens: readonly Token[], index: number): string {
+function targetOf(tokens: readonly Token[], index: number, after: string): string {
   const inverted =
     isContractedNot(tokens[index]?.lower ?? '') && STRONG_QUESTION_WORDS.has(tokens[index - 1]?.lower ?? 'why');
   if (inverted) return '';
-  const after = targetAfter(tokens, index);
   const before = tokens[index - 1];
-  return after === '' && before?.kind === 'word' && !isGrammar(before.lower) ? stem(before.lower) : after;
-}
-
-function targetAfter(tokens: readonly Token[], index: number): string {
-  for (let at = index + 1; at < tokens.length; at += 1) {
-    const token = tokens[at];
-    if (token === undefined || token.kind === 'stop') return '';
-    if (token.kind !== 'word' || isGrammar(token.lower) || isNegator(token.lower)) continue;
-    return stem(beforeApostrophe(token.lower));
-  }
-  return '';
+  return after === '' && before?.kind === 'word' && !isGrammar(before.lower) ? stem(before.lower) : stem(after);
 }
 
 function isGrammar(lower: string): boolean {
@@ -160,10 +157,20 @@ const DENYING = new Set(
 );
 
 function isAffirmed(targets: readonly string[], other: Features): boolean {
+  if (targets.length > SCANNED_MAX) {
+    const said = new Set(other.stems);
+    const denied = new Set(other.negations);
+    return targets.some((target) => target !== '' && said.has(target) && !denied.has(target));
+  }
   return targets.some((target) => target !== '' && other.stems.includes(target) && !other.negations.includes(target));
 }
 
+/** Looking through so few takes less than making sets of them. */
+const SCANNED_MAX = 24;
+
+/** Of each list, sorted, what the other has nothing for: each takes the first of the other that is left and means the same. */
 function unmatchedTargets(a: readonly string[], b: readonly string[]): [readonly string[], readonly string[]] {
+  if (a.length > SCANNED_MAX && b.length > SCANNED_MAX) return unmatchedOfMany(a, b);
   const left = [...b];
   const more: string[] = [];
   for (const target of a) {
@@ -178,4 +185,74 @@ function sameTarget(a: string, b: string): boolean {
   if (a === b) return true;
   const shorter = a.length < b.length ? a : b;
   return shorter.length >= 3 && a.startsWith(shorter) && b.startsWith(shorter);
+}
+
+/** As for few, without looking at each pair: shorter beginnings of a target come before it, longer forms right after it. */
+function unmatchedOfMany(a: readonly string[], b: readonly string[]): [readonly string[], readonly string[]] {
+  const left = new SortedTargets(b);
+  return [a.filter((target) => !left.take(target)), left.rest()];
+}
+
+const BEGINNING_MIN = 3;
+
+class SortedTargets {
+  readonly #targets: readonly string[];
+  /** Of each target the first place that has it. */
+  readonly #places = new Map<string, number>();
+  readonly #lengths: readonly number[];
+  /** Of each place itself while it is left, else one behind it on the way to the next that is. */
+  readonly #next: number[];
+
+  constructor(targets: readonly string[]) {
+    this.#targets = targets;
+    for (const [place, target] of targets.entries()) if (!this.#places.has(target)) this.#places.set(target, place);
+    this.#lengths = [...new Set(targets.map(({ length }) => length))].sort((one, two) => one - two);
+    this.#next = Array.from({ length: targets.length + 1 }, (_, place) => place);
+  }
+
+  /** Takes the first that is left and the same as `target`, in the sense of `sameTarget`; false: there is none. */
+  take(target: string): boolean {
+    for (const length of this.#lengths) {
+      if (length > target.length) break;
+      if (length < BEGINNING_MIN && length < target.length) continue;
+      const beginning = target.slice(0, length);
+      const place = this.#leftFrom(this.#places.get(beginning) ?? this.#targets.length);
+      if (this.#targets[place] === beginning) return this.#remove(place);
+    }
+    if (target.length < BEGINNING_MIN) return false;
+    const place = this.#leftFrom(this.#placeOf(target));
+    return this.#targets[place]?.startsWith(target) === true && this.#remove(place);
+  }
+
+  rest(): readonly string[] {
+    return this.#targets.filter((_, place) => this.#next[place] === place);
+  }
+
+  #remove(place: number): true {
+    this.#next[place] = place + 1;
+    return true;
+  }
+
+  #leftFrom(place: number): number {
+    let found = place;
+    while (this.#next[found] !== found) found = this.#next[found]!;
+    for (let at = place; at !== found;) {
+      const next = this.#next[at]!;
+      this.#next[at] = found;
+      at = next;
+    }
+    return found;
+  }
+
+  /** The first place of a target that isn't before `target`. */
+  #placeOf(target: string): number {
+    let low = 0;
+    let high = this.#targets.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#targets[middle]! < target) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }

@@ -76,33 +76,75 @@ function isStrong(quantity: string): boolean {
   return !WEAK.has(quantity) && !quantity.startsWith('unit:') && quantity !== 'time:86400000';
 }
 
-/** Both lists are sorted; equal ones drop out, then those that say the same in another way. */
+let lastA: readonly string[] | undefined;
+let lastB: readonly string[] | undefined;
+let last: Unmatched | undefined;
+
+/** The guards of one candidate ask for the same pair one after the other, so the last one is kept. */
 function unmatched(a: readonly string[], b: readonly string[], counts: (quantity: string) => boolean): Unmatched {
-  const restA = a.filter((quantity) => !b.includes(quantity));
-  const restB = b.filter((quantity) => !a.includes(quantity));
-  const looseA = restA.filter((quantity) => !b.some((other) => areCompatible(quantity, other)));
-  const looseB = restB.filter((quantity) => !a.some((other) => areCompatible(quantity, other)));
-  return { a: looseA.filter(counts), b: looseB.filter(counts) };
+  if (last === undefined || lastA !== a || lastB !== b) {
+    lastA = a;
+    lastB = b;
+    last = unmatchedOnce(a, b);
+  }
+  return { a: last.a.filter(counts), b: last.b.filter(counts) };
 }
 
-/** One amount with and without its unit, "a day" and "24 hours", pounds of money. */
-function areCompatible(one: string, two: string): boolean {
-  const [unitOne, valueOne] = partsOf(one);
-  const [unitTwo, valueTwo] = partsOf(two);
-  if (unitOne === unitTwo) return valueOne === valueTwo;
-  if (valueOne !== valueTwo)
-    return isFraction(unitOne, valueOne, unitTwo, valueTwo) || isFraction(unitTwo, valueTwo, unitOne, valueOne);
-  if (unitOne === '#' || unitTwo === '#') return true;
-  if (unitOne === 'data' || unitTwo === 'data') return /^(?:bits|bytes)$/u.test(unitOne === 'data' ? unitTwo : unitOne);
-  if (unitOne === 'pound' || unitTwo === 'pound')
-    return /^(?:money-gbp|pound-mass)$/u.test(unitOne === 'pound' ? unitTwo : unitOne);
-  return unitOne === `unit:${unitTwo}` || unitTwo === `unit:${unitOne}`;
+/** Equal ones drop out, then those that say the same in another way. */
+function unmatchedOnce(a: readonly string[], b: readonly string[]): Unmatched {
+  const indexA = new QuantityIndex(a);
+  const indexB = new QuantityIndex(b);
+  return {
+    a: a.filter((quantity) => !indexB.hasCompatible(quantity)),
+    b: b.filter((quantity) => !indexA.hasCompatible(quantity)),
+  };
 }
 
-/** "a quarter" and "25 %". */
-function isFraction(unit: string, value: string, otherUnit: string, otherValue: string): boolean {
-  return unit === '#' && otherUnit === 'percent' && Number(value) < 1 && Number(value) * 100 === Number(otherValue);
+/** Quantities by their values: who is looked for among many takes no longer than among few. */
+class QuantityIndex {
+  readonly #unitsByValue = new Map<string, Set<string>>();
+  /** Of "25 %", and of "a quarter" in hundredths. */
+  readonly #percents = new Set<number>();
+  readonly #fractions = new Set<number>();
+
+  constructor(quantities: readonly string[]) {
+    for (const quantity of quantities) {
+      const [unit, value] = partsOf(quantity);
+      const units = this.#unitsByValue.get(value);
+      if (units === undefined) this.#unitsByValue.set(value, new Set([unit]));
+      else units.add(unit);
+      if (unit === 'percent') this.#percents.add(Number(value));
+      if (unit === '#' && Number(value) < 1) this.#fractions.add(Number(value) * 100);
+    }
+  }
+
+  /** The same amount, also with and without its unit, "a day" and "24 hours", pounds of money, "a quarter" and "25 %". */
+  hasCompatible(quantity: string): boolean {
+    const [unit, value] = partsOf(quantity);
+    const units = this.#unitsByValue.get(value);
+    if (units !== undefined) {
+      if (unit === '#' || units.has('#') || units.has(unit)) return true;
+      for (const other of sameUnits(unit)) if (units.has(other)) return true;
+    }
+    if (unit === '#') return Number(value) < 1 && this.#percents.has(Number(value) * 100);
+    return unit === 'percent' && this.#fractions.has(Number(value));
+  }
 }
+
+/** Units that are named otherwise, or not told apart; symmetric. */
+function sameUnits(unit: string): readonly string[] {
+  const alike = ALIKE_UNITS.get(unit);
+  if (alike !== undefined) return alike;
+  const units = [`unit:${unit}`];
+  if (unit.startsWith('unit:') && !ALIKE_UNITS.has(unit.slice(5))) units.push(unit.slice(5));
+  for (const [wide, narrow] of ALIKE_UNITS) if (narrow.includes(unit)) units.push(wide);
+  return units;
+}
+
+const ALIKE_UNITS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['data', ['bits', 'bytes']],
+  ['pound', ['money-gbp', 'pound-mass']],
+]);
 
 function partsOf(quantity: string): [unit: string, value: string] {
   if (quantity.startsWith('#')) return ['#', quantity.slice(1)];

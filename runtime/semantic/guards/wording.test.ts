@@ -200,9 +200,8 @@ const SAME: readonly (readonly [string, string])[] = [
   ['How do I log in to my profile?', 'How do I log into my profile?'],
   ['Who is the king of Spain?', "Who's the king of Spain?"],
   ['Is there a pill against nausea?', 'Is there a pill for nausea?'],
-  ['How do I do it in Rust?', 'How do I do it with Rust?'],
+  ['How do I parse dates in Rust?', 'How do I parse dates with Rust?'],
   ['Karen invited me to the meeting', 'I was invited to the meeting by Karen'],
-  ['How do I go back to the menu?', 'How do I go to the menu?'],
 ];
 
 describe('wording', () => {
@@ -219,7 +218,9 @@ describe('wording', () => {
   });
 
   const little = fc.constantFrom(
-    ...'in on of for to by the a and or but must may only not is has had who all few as than if this one 2 week dog cat ran runs , . : "'.split(' '),
+    ...'in on of for to by the a and or but must may only not is has had who all few as than if this one 2 week dog cat ran runs , . : "'.split(
+      ' ',
+    ),
   );
   const sentence = fc.array(little, { maxLength: 14 }).map((words) => words.join(' '));
 
@@ -238,7 +239,8 @@ describe('wording', () => {
   });
 
   it('is of nearly no cost for long texts', () => {
-    const long = (joint: string): string => Array.from({ length: 150 }, (_, at) => (at % 2 === 0 ? joint : 'dog')).join(' ');
+    const long = (joint: string): string =>
+      Array.from({ length: 150 }, (_, at) => (at % 2 === 0 ? joint : 'dog')).join(' ');
     const [one, two] = [extractFeatures(long('in')), extractFeatures(long('by'))];
     const started = performance.now();
     for (let run = 0; run < 100; run += 1) GUARDS.get('wording')?.(one, two, PLAIN_LEXICON);
