@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ChaosFleet } from './fleet.ts';
@@ -75,6 +76,7 @@ export class Chaos {
     this.#load.forget();
     this.#lag.reset();
     const countedBefore = await this.#counted();
+    const ticksBefore = cpuTicks();
     const startedAtMs = performance.now();
     await this.#pause(beforeSeconds * 1_000);
     log(`${scenario.id}: it happens`);
@@ -93,6 +95,7 @@ export class Chaos {
     if (scenario.startsMembers) log(`${scenario.id}: members are back`);
     await this.#pause(afterSeconds * 1_000);
     const endedAtMs = performance.now();
+    const busyShare = busyBetween(ticksBefore, cpuTicks());
     const records = [...this.#load.records];
     faults.push(...(await this.#lasting()));
     const counted = difference(await this.#counted(), countedBefore);
@@ -102,16 +105,16 @@ export class Chaos {
       counted,
       lagMs: Math.max(...this.#watches.map((watch) => watch.lagMsSince(startedAtMs))),
       generatorLagMs: this.#lag.max / 1_000_000,
+      busyShare,
       faults,
     });
   }
 
-  recs() { return this.#load.records; }
   async close(): Promise<void> {
     this.#lag.disable();
     for (const watch of this.#watches) watch.stop();
-    console.error('closing');await this.#load.stop();console.error('load stopped');
-    await this.#fleet.close();console.error('fleet closed');
+    await this.#load.stop();
+    await this.#fleet.close();
   }
 
   /** Waits until nothing of the last scenario is felt any more; gives what still is. */
@@ -176,4 +179,25 @@ function difference(later: NodeSeen, earlier: NodeSeen): NodeSeen {
 function combine(one: NodeSeen, other: NodeSeen, by: (a: number, b: number) => number): NodeSeen {
   const names = Object.keys(one) as (keyof NodeSeen)[];
   return Object.fromEntries(names.map((name) => [name, by(one[name], other[name])])) as unknown as NodeSeen;
+}
+
+interface Ticks {
+  readonly busy: number;
+  readonly all: number;
+}
+
+/** Of all processors and all that runs on them. */
+function cpuTicks(): Ticks {
+  let busy = 0;
+  let all = 0;
+  for (const { times } of cpus()) {
+    const sum = Object.values(times).reduce((total, each) => total + each, 0);
+    all += sum;
+    busy += sum - times.idle;
+  }
+  return { busy, all };
+}
+
+function busyBetween(earlier: Ticks, later: Ticks): number {
+  return (later.busy - earlier.busy) / (later.all - earlier.all);
 }

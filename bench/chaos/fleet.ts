@@ -66,7 +66,11 @@ export class ChaosFleet {
         return startNode(processes, { name, folder, output, modelPort: model.told[0] ?? '', env });
       };
       const grid = gridVariables(cluster);
-      const [one, two, control] = await Promise.all([start('node-1', grid), start('node-2', grid), start('control', {})]);
+      const [one, two, control] = await Promise.all([
+        start('node-1', grid),
+        start('node-2', grid),
+        start('control', {}),
+      ]);
       signal?.throwIfAborted();
       return new ChaosFleet(cluster, [one, two, control], { processes, folder, logs });
     } catch (error) {
@@ -123,7 +127,7 @@ async function startNode(
 }
 
 function gridVariables({ addresses, clusterName }: TestCluster): Record<string, string> {
-  const key = randomBytes(32).toString("base64");
+  const key = randomBytes(32).toString('base64');
   return {
     REPRISE_GRID_MEMBERS: addresses.join(','),
     REPRISE_GRID_CLUSTER: clusterName,
@@ -132,7 +136,6 @@ function gridVariables({ addresses, clusterName }: TestCluster): Record<string, 
     REPRISE_GRID_KEYS: `chaos:${key}`,
   };
 }
-
 
 async function end(own: {
   readonly processes: Processes;

@@ -158,6 +158,8 @@ function outcomeOf(cacheStatus: string): Outcome {
 }
 
 function contentOf(body: string): string {
-  const answer = JSON.parse(body) as { readonly choices: readonly { readonly message: { readonly content: string } }[] };
+  const answer = JSON.parse(body) as {
+    readonly choices: readonly { readonly message: { readonly content: string } }[];
+  };
   return answer.choices[0]?.message.content ?? '';
 }

@@ -6,8 +6,9 @@ export interface Ask {
   readonly node: 0 | 1;
 }
 
-/** Questions that are asked again and again; the n-th about as often as 1/n of the first. */
-const POPULAR = 150;
+/** Questions that are asked again and again, for each request a second: a cold cache has them after some seconds. */
+const POPULAR_SHARE = 1 / 3;
+const POPULAR_MIN = 10;
 /** Of five requests, one is new, one repeats what the other node was asked a while ago, and three are popular. */
 const SLOTS = 5;
 const SLOT_NEW = 3;
@@ -44,7 +45,9 @@ export class Questions {
     this.#name = name;
     this.#lag = Math.max(1, Math.round((ratePerSecond / SLOTS) * (AGAIN_AFTER_MS / 1_000)));
     let sum = 0;
-    this.#cumulated = Array.from({ length: POPULAR }, (_, index) => (sum += 1 / (index + 1)));
+    const popular = Math.max(POPULAR_MIN, Math.round(ratePerSecond * POPULAR_SHARE));
+    // The n-th is asked about 1/n as often as the first.
+    this.#cumulated = Array.from({ length: popular }, (_, index) => (sum += 1 / (index + 1)));
   }
 
   next(): Ask {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ErrorCode, RepriseError } from '../../runtime/errors.ts';
 import type { CallOptions } from '../../runtime/ports/call-options.ts';
+import type { Timer } from '../../runtime/ports/clock.ts';
 import type { Grid, GridItem, GridRole, Versioned } from '../../runtime/ports/grid.ts';
 import type { Random } from '../../runtime/ports/random.ts';
 import type { Telemetry } from '../../runtime/ports/telemetry.ts';
@@ -74,6 +75,20 @@ class SickGrid extends MemoryGrid {
     if (health === 'hanging')
       return new Promise((_resolve, reject) => this.late.push(() => reject(new Error('too late'))));
     return answer();
+  }
+}
+
+/** As in a process that stands still when timers are due. */
+class LateClock extends ManualClock {
+  readonly #lateMs: number;
+
+  constructor(lateMs: number) {
+    super();
+    this.#lateMs = lateMs;
+  }
+
+  override setTimer(delayMs: number, callback: () => void): Timer {
+    return super.setTimer(delayMs + this.#lateMs, callback);
   }
 }
 
@@ -244,6 +259,21 @@ describe('BreakerGrid breakers', () => {
     inner.health_.set('a', 'failing');
     await ask('a');
     expect(grid.health().state).toBe('up');
+  });
+
+  it.each([
+    [30, undefined],
+    [5, 1],
+  ])('timers %i ms late: openings over timeouts of 50 ms: %s', async (lateMs, openings) => {
+    clock = new LateClock(lateMs);
+    grid = new BreakerGrid({ grid: inner, clock, random: ports.random, telemetry: ports }, OPTIONS);
+    inner.health_.set('a', 'hanging');
+    for (let at = 0; at < OPTIONS.failuresMax!; at += 1) {
+      const code = codeOf(grid.get('entries', 'a:k', within(50)));
+      await clock.advanceAsync(50 + lateMs);
+      expect(await code).toBe('grid_timeout');
+    }
+    expect(ports.counts.get('reprise_breaker_transitions_total open')).toBe(openings);
   });
 
   it('stay closed over timeouts of callers that had no time left', async () => {

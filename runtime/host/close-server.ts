@@ -4,7 +4,7 @@ export interface Closable {
   readonly grpc: { close(limitMs: number): Promise<void> };
   readonly node: { cut(): void; drain(limitMs: number): Promise<void> };
   /** Stops the node and what belongs to it. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** For streams that were cut at the limit to tell their clients so. */
