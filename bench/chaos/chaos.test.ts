@@ -3,7 +3,15 @@ import { unavailable } from '../../grid/hazelcast/testing/cluster.ts';
 import { Chaos } from './chaos.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 
-const PLAN = { rate: 50, controlRate: 10, strictRate: 10, beforeSeconds: 2, faultSeconds: 6, afterSeconds: 5 };
+const PLAN = {
+  rate: 50,
+  controlRate: 10,
+  strictRate: 10,
+  rampMs: 3_000,
+  beforeSeconds: 2,
+  faultSeconds: 6,
+  afterSeconds: 5,
+};
 /** Far above the deadlines: a busy machine is slow, a node that waits for the grid is slower. */
 const MODEL_CALL_MS_MAX = 5_000;
 

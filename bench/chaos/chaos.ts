@@ -15,6 +15,8 @@ export interface ChaosPlan {
   /** The same for the control. */
   readonly controlRate: number;
   readonly strictRate: number;
+  /** For so long the load rises from nothing: code that has never run is slow. */
+  readonly rampMs: number;
   readonly beforeSeconds: number;
   readonly faultSeconds: number;
   readonly afterSeconds: number;
@@ -25,8 +27,6 @@ export interface ChaosDeps {
   readonly signal?: AbortSignal;
 }
 
-/** Code that has never run is slow: the load begins slowly. */
-const RAMP_MS = 15_000;
 const SETTLE_MS_MAX = 30_000;
 const SETTLED_MS = 2_000;
 const POLL_MS = 250;
@@ -47,7 +47,7 @@ export class Chaos {
     this.#deps = deps;
     this.#fleet = fleet;
     const { nodes, control } = fleet;
-    this.#load = new Load({ ...plan, nodes, control, rampMs: RAMP_MS });
+    this.#load = new Load({ ...plan, nodes, control });
     this.#watches = nodes.map((url) => new NodeWatch(url));
   }
 
@@ -60,7 +60,7 @@ export class Chaos {
       for (const watch of chaos.#watches) watch.start();
       chaos.#load.start();
       deps.log('the load begins');
-      await chaos.#pause(RAMP_MS);
+      await chaos.#pause(plan.rampMs);
       return chaos;
     } catch (error) {
       await chaos.close();
@@ -153,9 +153,21 @@ export class Chaos {
     return each.flat();
   }
 
+  /** Sums of both nodes' counters; asks again while one is too busy to tell. */
   async #counted(): Promise<NodeSeen> {
-    const [one, two] = await Promise.all(this.#watches.map((watch) => watch.read()));
-    return combine(one as NodeSeen, two as NodeSeen, (a, b) => a + b);
+    let sums: NodeSeen | undefined;
+    let trouble: unknown;
+    await this.#until(async () => {
+      try {
+        const [one, two] = await Promise.all(this.#watches.map((watch) => watch.read()));
+        sums = combine(one as NodeSeen, two as NodeSeen, (a, b) => a + b);
+      } catch (error) {
+        trouble = error;
+      }
+      return sums !== undefined;
+    }, SETTLE_MS_MAX);
+    if (sums === undefined) throw new Error('A node tells no metrics.', { cause: trouble });
+    return sums;
   }
 
   async #pause(ms: number): Promise<void> {

@@ -24,6 +24,7 @@ const REPORT = fileURLToPath(new URL('../../docs/chaos.md', import.meta.url));
 const FAULT_SECONDS = 20;
 const RATE = 300;
 const STRICT_RATE = 20;
+const RAMP_MS = 15_000;
 const AFTER_SECONDS_MIN = 15;
 const EXIT = { failed: 1, usage: 2, wrong: 4 } as const;
 
@@ -61,6 +62,7 @@ async function run({ scenarios, seconds, rate, out, json }: Options): Promise<nu
     rate,
     controlRate: rate / 3,
     strictRate: Math.min(STRICT_RATE, rate),
+    rampMs: RAMP_MS,
     beforeSeconds: Math.max(5, Math.round(seconds / 2)),
     faultSeconds: seconds,
     afterSeconds: Math.max(AFTER_SECONDS_MIN, seconds),
@@ -68,12 +70,17 @@ async function run({ scenarios, seconds, rate, out, json }: Options): Promise<nu
   const chosen = SCENARIOS.filter(({ id }) => scenarios.length === 0 || scenarios.includes(id));
   const chaos = await Chaos.start(plan, { log, signal: stopping.signal });
   const seen: ScenarioSeen[] = [];
+  let broken: unknown;
   try {
     for (const scenario of chosen) {
       const outcome = await chaos.run(scenario);
       seen.push(outcome);
       log(`${scenario.id}: ${outcome.faults.length === 0 ? 'all as it must be' : outcome.faults.join('; ')}`);
     }
+  } catch (error) {
+    // What was seen before it is told all the same.
+    if (stopping.signal.aborted || seen.length === 0) throw error;
+    broken = error;
   } finally {
     await chaos.close();
   }
@@ -85,6 +92,7 @@ async function run({ scenarios, seconds, rate, out, json }: Options): Promise<nu
     if (path === undefined) process.stdout.write(text);
     else writeFileSync(path, text);
   }
+  if (broken !== undefined) throw broken;
   return seen.every(({ faults }) => faults.length === 0) ? 0 : EXIT.wrong;
 }
 

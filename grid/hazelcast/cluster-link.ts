@@ -7,6 +7,7 @@ import type { Random } from '../../runtime/ports/random.ts';
 import type { Counter, Gauge, Telemetry } from '../../runtime/ports/telemetry.ts';
 import { type Lookup, parseMember, resolveMembers, systemLookup } from './addresses.ts';
 import { clientConfig, clientLogger } from './client-config.ts';
+import { repairClient } from './client-repair.ts';
 import { GRID_ROLES, MAP_NAMES } from './map-names.ts';
 import type { HazelcastOptions } from './options.ts';
 
@@ -137,6 +138,7 @@ export class ClusterLink {
     );
     if (members.length === 0) throw new Error('no member has an address');
     const api = await import('hazelcast-client');
+    repairClient();
     if (this.#closing.signal.aborted) return undefined;
     const making = api.Client.newHazelcastClient(this.#clientConfig(api, members, attempt));
     const opening = making.then((client) => openSession(api, client));

@@ -302,8 +302,10 @@ describe('confirming', () => {
     const ledger = await confirmed('a');
     clock.advance(2_000);
     expect([ledger.freshness(true), ledger.freshness(false)]).toEqual(['confirmed', 'confirmed']);
+    expect(ledger.sharedAgeMsMax(true)).toBe(Infinity);
     clock.advance(1);
     expect([ledger.freshness(true), ledger.freshness(false)]).toEqual(['unusable', 'unconfirmed']);
+    expect([ledger.sharedAgeMsMax(true), ledger.sharedAgeMsMax(false)]).toEqual([2_000, Infinity]);
     clock.advance(60_000);
     expect(ledger.freshness(false)).toBe('unusable');
   });

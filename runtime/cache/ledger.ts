@@ -134,6 +134,11 @@ export class Ledger {
     return 'unconfirmed';
   }
 
+  /** Oldest answer of a call that others made, by the start of the call, that a reader may share now, milliseconds. */
+  sharedAgeMsMax(strict: boolean): number {
+    return strict && this.freshness(true) !== 'confirmed' ? this.#options.stalenessBoundMs : Infinity;
+  }
+
   /** Judges an entry; `stale` when only soft marks came after it. */
   validity(entry: Positioned): Validity {
     return this.#view.validity(entry, entry.position);

@@ -109,7 +109,7 @@ describe('the clinical preset', () => {
     expect(node.domains['medication']?.observeOnly).toBeUndefined();
     expect(node.domains['non-clinical']).toMatchObject({ similarityMin: 0.85, observeOnly: true });
     expect(text(promises, 'medication')).toBe(
-      'medication: at most 1 % of wrong pairs served, with 95 % confidence (exact binomial bound; held out: 0 of 500 wrong ' +
+      'medication: at most 1 % of wrong pairs served, with 95 % confidence, where pairs are as those it was calibrated on (exact binomial bound; held out: 0 of 500 wrong ' +
         'and 250 of 500 right pairs served); similarity from 0.8, probability from 0.9',
     );
   });

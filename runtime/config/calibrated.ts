@@ -117,7 +117,7 @@ function promiseOf(
   const { wrongAtMost, confidence, method, counts } = found.domain;
   const as = found.name === name ? '' : ` (as ${found.name})`;
   const text =
-    `${name}${as}: at most ${percent(wrongAtMost)} of wrong pairs served, with ${percent(confidence)} confidence ` +
+    `${name}${as}: at most ${percent(wrongAtMost)} of wrong pairs served, with ${percent(confidence)} confidence, where pairs are as those it was calibrated on ` +
     `(${method}; held out: ${counts.wrong} of ${counts.negatives} wrong and ${counts.right} of ${counts.positives} right pairs served); ` +
     `similarity from ${round(options.similarityMin)}, probability from ${round(options.probabilityMin)}`;
   return { domain: name, calibrated: true, text };

@@ -137,7 +137,7 @@ export class Completions {
     const alone = prepared.bypass !== '' || controls.noCache === true || controls.noStore === true;
     const joined = await this.#take(prepared, miss, { stream, alone });
     const ageMs = this.#deps.clock.wallMs() - joined.head.calledAtMs;
-    if (joined.participant.role !== 'follower' || ageMs <= prepared.terms.maxAgeMs) return joined;
+    if (joined.participant.role !== 'follower' || ageMs <= this.#sharedAgeMsMax(prepared)) return joined;
     // Its leader found the answer in a tier, good enough for itself.
     joined.participant.leave();
     return this.#take(prepared, miss, { stream, alone: true });
@@ -157,7 +157,7 @@ export class Completions {
       signal: signalOf(prepared),
       lead,
       alone,
-      ageMsMax: prepared.terms.maxAgeMs,
+      ageMsMax: this.#sharedAgeMsMax(prepared),
     });
     const head = await participant.head();
     if (participant.role === 'follower') {
@@ -165,6 +165,11 @@ export class Completions {
       telemetry.histogram('reprise_join_seconds', prepared.operation).observe(seconds);
     }
     return { participant, head, state, miss };
+  }
+
+  /** Of a call that ended a while ago; what a strict reader can't have confirmed may be no older than the bound on staleness. */
+  #sharedAgeMsMax({ terms }: Prepared): number {
+    return Math.min(terms.maxAgeMs, this.#deps.ledger.sharedAgeMsMax(terms.strict));
   }
 
   /** A request after an invalidation of its names never shares a call from before it. */
