@@ -223,6 +223,15 @@ describe('BreakerGrid signals', () => {
 });
 
 describe('BreakerGrid breakers', () => {
+  it('of the ledger are apart: a member that refuses it goes on serving the rest', async () => {
+    inner.health_.set('a', 'failing');
+    for (let at = 0; at < 4; at += 1) await codeOf(grid.get('ledger', 'a:head', within(100)));
+    expect(grid.health().state).toBe('degraded');
+    inner.health_.set('a', 'well');
+    expect(await ask('a')).toBe('none');
+    expect(await codeOf(grid.get('ledger', 'a:head', within(100)))).toBe('grid_unavailable');
+  });
+
   it('of a member that is gone, and asked no more, say nothing of the health of the grid', async () => {
     await open('gone');
     expect(grid.health().state).toBe('degraded');

@@ -108,7 +108,7 @@ export class BreakerGrid implements Grid {
   }
 
   get(role: GridRole, key: string, options: CallOptions): Promise<Versioned | undefined> {
-    return this.#guard('get', this.#grid.ownerOf(role, key), options, () => this.#grid.get(role, key, options));
+    return this.#guard('get', this.#owner(role, key), options, () => this.#grid.get(role, key, options));
   }
 
   async getAll(role: GridRole, keys: readonly string[], options: CallOptions): Promise<Map<string, Versioned>> {
@@ -128,7 +128,7 @@ export class BreakerGrid implements Grid {
   }
 
   set(role: GridRole, item: GridItem, options: CallOptions): Promise<void> {
-    return this.#guard('set', this.#grid.ownerOf(role, item.key), options, () => this.#grid.set(role, item, options));
+    return this.#guard('set', this.#owner(role, item.key), options, () => this.#grid.set(role, item, options));
   }
 
   async setAll(role: GridRole, items: readonly GridItem[], options: CallOptions): Promise<void> {
@@ -141,11 +141,11 @@ export class BreakerGrid implements Grid {
   }
 
   remove(role: GridRole, key: string, options: CallOptions): Promise<boolean> {
-    return this.#guard('remove', this.#grid.ownerOf(role, key), options, () => this.#grid.remove(role, key, options));
+    return this.#guard('remove', this.#owner(role, key), options, () => this.#grid.remove(role, key, options));
   }
 
   putIfAbsent(role: GridRole, item: GridItem, options: CallOptions): Promise<PutIfAbsentResult> {
-    const owner = this.#grid.ownerOf(role, item.key);
+    const owner = this.#owner(role, item.key);
     return this.#guard('putIfAbsent', owner, options, () => this.#grid.putIfAbsent(role, item, options));
   }
 
@@ -155,12 +155,12 @@ export class BreakerGrid implements Grid {
     item: GridItem,
     options: CallOptions,
   ): Promise<Versioned | undefined> {
-    const owner = this.#grid.ownerOf(role, item.key);
+    const owner = this.#owner(role, item.key);
     return this.#guard('replaceIfSame', owner, options, () => this.#grid.replaceIfSame(role, version, item, options));
   }
 
   removeIfSame(role: GridRole, key: string, version: unknown, options: CallOptions): Promise<boolean> {
-    const owner = this.#grid.ownerOf(role, key);
+    const owner = this.#owner(role, key);
     return this.#guard('removeIfSame', owner, options, () => this.#grid.removeIfSame(role, key, version, options));
   }
 
@@ -207,6 +207,15 @@ export class BreakerGrid implements Grid {
       );
       closing.finally(() => timer.cancel()).then(resolve, reject);
     });
+  }
+
+  /**
+   * Whose breaker a call counts for. The ledger has its own: a member that is well refuses it while it sees no majority, and must go on
+   * serving everything else.
+   */
+  #owner(role: GridRole, key: string): string {
+    const owner = this.#grid.ownerOf(role, key);
+    return role === 'ledger' ? `${owner} (ledger)` : owner;
   }
 
   #guard<T>(name: CallName, owner: string, options: CallOptions, run: () => Promise<T>): Promise<T> {
@@ -289,7 +298,7 @@ export class BreakerGrid implements Grid {
   ): readonly (readonly [string, T[]])[] {
     const groups = new Map<string, T[]>();
     for (const member of members) {
-      const owner = this.#grid.ownerOf(role, keyOf(member));
+      const owner = this.#owner(role, keyOf(member));
       const group = groups.get(owner);
       if (group === undefined) groups.set(owner, [member]);
       else group.push(member);

@@ -146,7 +146,12 @@ export class ClusterLink {
       discard(making);
       throw error;
     });
-    if (session !== undefined && !this.#closing.signal.aborted) return session;
+    if (session !== undefined && !this.#closing.signal.aborted) {
+      const stranger = this.#stranger(session);
+      if (stranger === undefined) return session;
+      discard(making);
+      throw new Error(strangerText(stranger));
+    }
     discard(making);
     opening.catch(() => undefined);
     if (session === undefined) throw new Error('the connection ended while it was made');
@@ -177,13 +182,40 @@ export class ClusterLink {
   }
 
   #changed(): void {
-    if (this.#session !== undefined) this.#events.onChanged(this.#session);
+    const session = this.#session;
+    if (session === undefined) return;
+    const stranger = this.#stranger(session);
+    if (stranger === undefined) {
+      this.#events.onChanged(session);
+      return;
+    }
+    this.#deps.telemetry.log('error', strangerText(stranger), { cluster: this.#options.clusterName });
+    this.#end();
+    void session.client.shutdown().catch(() => undefined);
+  }
+
+  /** A member beyond this machine, where there must be none. A configured address says little: a cluster names its own. */
+  #stranger({ client }: Session): string | undefined {
+    if (!this.#options.loopbackOnly) return undefined;
+    const hosts = client
+      .getCluster()
+      .getMembers()
+      .map(({ address }) => address.host);
+    return hosts.find((host) => !isLoopback(host));
   }
 
   #end(): void {
     this.#session = undefined;
     this.#up.set(0);
   }
+}
+
+function strangerText(host: string): string {
+  return `the cluster has a member beyond this machine (${host}), and members speak plaintext: configure a key, or allow unsealed values`;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/u.test(host);
 }
 
 /** What an attempt to connect and the client that it made share: the news that the client has ended, or is about to. */

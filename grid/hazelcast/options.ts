@@ -8,6 +8,8 @@ export interface HazelcastOptions {
   /** 0: not told. With fewer members than this `health()` is degraded. */
   readonly membersExpected: number;
   /** Absent: values are stored unsealed, and sealed ones can't be read. */
+  /** Whether members beyond this machine are refused: values go to them in clear. */
+  readonly loopbackOnly: boolean;
   readonly seal: SealOptions | undefined;
   /** Values below this are never compressed, bytes; `Infinity`: none is. */
   readonly compressBytesMin: number;

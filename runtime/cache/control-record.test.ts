@@ -56,6 +56,25 @@ describe('ControlRecord', () => {
     expect([...b.record.value].sort()).toEqual(all);
   });
 
+  it('merges histories that meet at different versions after a loss of the grid', async () => {
+    const clock = new ManualClock();
+    const [disk, first] = [new MemoryStorage(), newGrid(clock)];
+    const a = await node(clock, first, 'a', disk);
+    await a.record.update(add('shared'), FOREVER);
+    const b = await node(clock, first, 'b');
+    await a.record.update(add('a2'), FOREVER);
+    await a.record.update(add('a3'), FOREVER);
+    for (const role of ['control', 'ledger'] as const) {
+      for (const { key } of (await first.scan(role, { limit: 100 }, FOREVER)).items)
+        await first.remove(role, key, FOREVER);
+    }
+    await b.ledger.confirm(FOREVER);
+    await b.record.update(add('b2'), FOREVER);
+    const returned = await node(clock, first, 'c', disk);
+    await b.record.sync(FOREVER);
+    for (const { record } of [returned, b]) expect([...record.value].sort()).toEqual(['a2', 'a3', 'b2', 'shared']);
+  });
+
   it('publishes later what the grid did not take, also after a restart', async () => {
     const clock = new ManualClock();
     const grid = newGrid(clock);

@@ -148,12 +148,15 @@ export class ControlRecord<T> {
     return (await this.#deps.grid.replaceIfSame('control', version, item, options)) !== undefined;
   }
 
-  /** A change of ours that isn't in the grid yet is merged into what is there, whatever the versions. */
+  /**
+   * Merges, whatever the versions: after a loss of the grid, or a split of it, two histories may meet of which neither knows the other's
+   * changes, and the higher version is no later one. What theirs lacks is written back.
+   */
   #adopt(theirs: Versioned<T>): void {
-    if (this.#unpublished || theirs.version === this.#current.version) {
-      const version = Math.max(theirs.version + (this.#unpublished ? 1 : 0), this.#current.version);
-      this.#current = { version, value: this.#shape.merge(theirs.value, this.#current.value) };
-    } else if (theirs.version > this.#current.version) this.#current = theirs;
+    const value = this.#shape.merge(theirs.value, this.#current.value);
+    const lacks = JSON.stringify(value) !== JSON.stringify(theirs.value);
+    this.#unpublished = lacks;
+    this.#current = { version: Math.max(theirs.version, this.#current.version) + (lacks ? 1 : 0), value };
   }
 
   async #keep(): Promise<void> {

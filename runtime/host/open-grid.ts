@@ -31,6 +31,7 @@ export function openGrid(
       clusterName: hazelcast.clusterName,
       clientName: config.node.nodeId,
       membersExpected: hazelcast.membersExpected,
+      loopbackOnly: hazelcast.keys.length === 0 && !hazelcast.allowUnsealed,
       seal: sealOf(hazelcast.keys),
       compressBytesMin: hazelcast.compressBytesMin === 0 ? Infinity : hazelcast.compressBytesMin,
     },

@@ -58,7 +58,7 @@ const NODES = 'nodes';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 /** Tests share one jar with `reprise grid` of this repository. */
-const LIB_DIR = join(ROOT, '.reprise', 'grid', 'lib');
+export const LIB_DIR = join(ROOT, '.reprise', 'grid', 'lib');
 
 let reason: { readonly text: string | undefined } | undefined;
 

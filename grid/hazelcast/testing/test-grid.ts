@@ -61,6 +61,7 @@ export function openTestGrid(
     {
       clientName: 'test node',
       membersExpected: 1,
+      loopbackOnly: false,
       seal: { active: TEST_KEY, others: [] },
       compressBytesMin: 1_024,
       ...options,
