@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { FULL_RUN, QUICK_RUN, run } from './run.ts';
@@ -19,7 +19,7 @@ if (!known || (outAt >= 0 && args[outAt + 1] === undefined)) {
   process.stderr.write(HELP);
   process.exit(args.includes('--help') ? 0 : 2);
 }
-const out = outAt >= 0 ? join(process.cwd(), args[outAt + 1] ?? '') : isQuick ? undefined : REPORT;
+const out = outAt >= 0 ? resolve(args[outAt + 1] ?? '') : isQuick ? undefined : REPORT;
 const startedAtMs = performance.now();
 const text = await run(isQuick ? QUICK_RUN : FULL_RUN, (line) => {
   const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(6);

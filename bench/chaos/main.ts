@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
@@ -114,7 +114,7 @@ function readOptions(): Options | undefined {
     if (!(seconds >= 1 && seconds <= 600)) throw new Error('--seconds takes a number from 1 to 600.');
     if (!(rate >= 5 && rate <= 10_000)) throw new Error('--rate takes a number from 5 to 10000.');
     if (values.help) process.stderr.write(HELP);
-    const out = values.out === undefined ? undefined : join(process.cwd(), values.out);
+    const out = values.out === undefined ? undefined : resolve(values.out);
     return values.help ? undefined : { scenarios: values.scenario, seconds, rate, out, json: values.json };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${HELP}`);
