@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -154,6 +154,14 @@ describe('generated folders', () => {
 
 describe('commands', () => {
   const node = (...args: string[]) => spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+
+  it('npm start hands on what stands after --', () => {
+    const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
+    // npm appends the arguments to the end of the command line, whatever stands there.
+    expect(scripts['start']).toMatch(/^exec node scripts\/start\.mjs$/);
+  });
 
   it('npm start -- --help names the variables and sets nothing up', () => {
     const { status, stdout, stderr } = node('scripts/start.mjs', '--help');
